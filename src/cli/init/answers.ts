@@ -1,11 +1,9 @@
-import type { KnownError, Problem } from '../../core/known-error.ts';
 import { COLUMN_ROLES, type ColumnRole, CUSTOMER_ROLES, type StatedRoles } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
-import { inShellQuotes, toPrintableLine } from '../../core/text/printable.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
 import { parseZone } from '../../intake/values/parse-zone.ts';
-import { refusal, usageError } from '../usage-error.ts';
 import type { CodeOwner, ProposedOwner } from './find-owners.ts';
 import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init-options.ts';
 import type { UnclearColumn } from './recognise/assign-columns.ts';
@@ -75,7 +73,7 @@ type Wording = {
 /** A shorter text is no reason. */
 const MIN_REASON = 10;
 
-const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
+export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   brand: {
     ...{ flag: '--brand', value: 'ID', help: 'Write its id at the service.' },
     ask: (source) => `To which brand ${source === '' ? 'do the exports' : `does ${source}`} belong?`,
@@ -155,27 +153,13 @@ const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   },
 };
 
-/**
- * Lists every question about the sources, those with an answer included.
- *
- * @throws KnownError `usage` (exit 2) if an answer names a source that was not found.
- */
+/** Lists every question about the sources, those with an answer included. */
 export function questionsFor(
   sources: readonly RecognisedSource[],
   options: InitOptions,
   brands: readonly BrandChoice[],
 ): readonly Question[] {
   const names = sources.map(({ name }) => name);
-  for (const key of Object.keys(NOTHING) as SourceKey[]) {
-    const unknown = [...(options[key]?.keys() ?? [])].find(
-      (name) => name !== EVERY_SOURCE && !names.includes(name),
-    );
-    if (unknown !== undefined)
-      throw usageError(
-        `${QUESTIONS[key].flag} names the source ${JSON.stringify(unknown)}, which was not found.`,
-        `Sources found: ${names.join(', ')}.`,
-      );
-  }
   const suggestion = brands.length === 1 ? (brands[0]?.id ?? null) : null;
   const shops = sources.filter(({ examined }) => examined.kind === 'orders').map(({ name }) => name);
   // Several shops may belong to several brands. Everything else is asked once.
@@ -235,7 +219,7 @@ function isEuropean(timeZone: string | null | undefined): boolean {
   return timeZone?.startsWith('Europe/') === true;
 }
 
-/** What options state about a source, as far as it is valid. `toAnswers` refuses the rest before anything is written. */
+/** What options state about a source, as far as it is valid. `init` refuses the rest before anything is written. */
 export function statedOf(options: InitOptions, source: string): Omit<SourceAnswer, 'platform' | 'consent'> {
   const { platform: _platform, consent: _consent, ...nothing } = NOTHING;
   const stated = (Object.keys(nothing) as (keyof typeof nothing)[]).flatMap((key) => {
@@ -273,14 +257,10 @@ function platformOf(
     : `${platform}-${name.replace(`-${examined.layout.name}`, '')}`;
 }
 
-/** @throws KnownError `usage` (exit 2) if a value is invalid. */
 function toAnswers(values: ReadonlyMap<Question, string>): Answers {
   const sources = new Map<string, SourceAnswer>();
   let brandId = '';
   for (const [{ source, key }, value] of values) {
-    const { flag, isValid, fault } = QUESTIONS[key];
-    if (!isValid(value))
-      throw usageError(`${flag}: ${fault}`, 'Correct the option and run the command again.');
     if (value === '') continue;
     if (key === 'brand') brandId ||= value;
     if (source !== null)
@@ -295,59 +275,21 @@ export type BrandChoice = { readonly id: string; readonly name: string | null };
 /** The streams for questions: standard input and standard error, so that standard output contains only results. */
 export type Asking = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
 
-/**
- * Takes the answers from options and safe suggestions, without asking.
- *
- * @throws KnownError `answers_missing` (exit 2), with the option of each missing answer.
- */
-export function takeAnswers(
-  questions: readonly Question[],
-  { isConfirmed, brands }: { readonly isConfirmed: boolean; readonly brands: readonly BrandChoice[] },
-): Answers {
-  const values = new Map<Question, string>();
-  for (const question of questions) {
-    const value = answerOf(question);
-    if (value !== null) values.set(question, value);
-  }
-  const missing = questions.filter((question) => question.isOptional !== true && !values.has(question));
-  if (missing.length === 0 && isConfirmed) return toAnswers(values);
-  throw refusal({
-    code: 'answers_missing',
-    message: 'Some answers are missing from the files, and there is no terminal in which to ask you.',
-    help: 'Give the options and run the command again, or run it in a terminal.',
-    safe: 'Nothing was written.',
-    problems: [
-      ...missing.map((question) => ({
-        where: flagOf(question, questions),
-        message: QUESTIONS[question.key].ask(question.source ?? '', question.about ?? ''),
-        help: helpFor(question, brands),
-      })),
-      ...unconfirmed(isConfirmed),
-    ],
-  });
-}
-
-function unconfirmed(isConfirmed: boolean): readonly Problem[] {
-  return isConfirmed ? [] : [{ where: '--yes', message: 'Write the files?', help: 'Add --yes.' }];
+/** The answers of options and safe suggestions, once none is missing or invalid. */
+export function takeAnswers(questions: readonly Question[]): Answers {
+  return toAnswers(
+    new Map(
+      questions.flatMap((question) => {
+        const value = answerOf(question);
+        return value === null ? [] : [[question, value] as const];
+      }),
+    ),
+  );
 }
 
 /** The answer of an option, or a safe suggestion. Null if a person must be asked. */
 export function answerOf({ given, mayAssume, suggestion }: Question): string | null {
   return given ?? (mayAssume ? suggestion : null);
-}
-
-/** The option that answers a question. It includes the source's name if several sources share the question. */
-function flagOf({ key, source }: Question, questions: readonly Question[]): string {
-  const { flag, value } = QUESTIONS[key];
-  const isShared = source !== null && questions.filter((other) => other.key === key).length > 1;
-  return isShared ? `${flag} ${source}=${value}` : `${flag} ${value}`;
-}
-
-function helpFor({ key, suggestion }: Question, brands: readonly BrandChoice[]): string {
-  const { help } = QUESTIONS[key];
-  if (key === 'brand' && brands.length > 0)
-    return `Brands of the account: ${brands.map(({ id, name }) => `${id}${name === null ? '' : ` (${name})`}`).join(', ')}.`;
-  return suggestion === null ? help : `${help} The files suggest ${suggestion}.`;
 }
 
 /** Asks a person the questions that no option answers. Null if the person cancelled. */
@@ -430,7 +372,7 @@ export type SaidOfFiles = {
   readonly states: ReadonlyMap<string, boolean>;
 };
 
-type Refused = Recognised['refused'][number];
+export type Refused = Recognised['refused'][number];
 /** What a person may say more about, in one file or source. */
 type Unclear = Pick<Refused, 'name' | 'unclear' | 'possible'> & {
   readonly states?: ReadonlyMap<string, readonly string[]>;
@@ -457,48 +399,14 @@ export function assumedOf({ sources }: Recognised, said: SaidOfFiles): readonly 
   });
 }
 
-/**
- * The error if nobody can be asked: each column or encoding, with the option that answers it, and what will be asked in
- * any case, so that it need not be asked in another run.
- */
-export function filesUnclear(files: readonly Refused[], options: InitOptions): KnownError {
-  const { flag, value, ask, help } = QUESTIONS.brand;
-  return refusal({
-    code: 'answers_missing',
-    message: 'Some files do not show what money depends on, and there is no terminal in which to ask you.',
-    help: 'Give the options and run the command again, run it in a terminal, or move the files elsewhere. Times without a zone and amounts without a currency also need --time-zone and --currency.',
-    safe: 'Nothing was written.',
-    problems: [
-      ...files.flatMap(({ name, why, unclear = [], possible }) => [
-        ...unclear.map((column) => ({
-          where: `--column ${inShellQuotes(`${column.header}=ROLE`)}`,
-          message: `${name}: what is this column? ${column.why}${samplesOf(column)}`,
-          help: `${column.likely === null ? '' : `For example =${column.likely}. `}Roles: ${rolesOf(column).join(', ')}. ${LABELS.excludes}. ${LABELS.unused}.`,
-        })),
-        ...(possible === undefined
-          ? []
-          : [
-              {
-                where: '--encoding NAME',
-                message: `${name}: ${why}`,
-                help: 'Name the encoding in which the words look right.',
-              },
-            ]),
-      ]),
-      ...(options.brand === undefined ? [{ where: `${flag} ${value}`, message: ask('', ''), help }] : []),
-      ...unconfirmed(options.yes === true || options.dryRun === true),
-    ],
-  });
-}
-
 /** The roles that a column may have, the likely one first. If none is, the ones that only hold or exclude orders. */
-function rolesOf({ likely, isOfCustomers = false }: UnclearColumn): readonly ColumnRole[] {
+export function rolesOf({ likely, isOfCustomers = false }: UnclearColumn): readonly ColumnRole[] {
   const roles = isOfCustomers ? CUSTOMER_ROLES : COLUMN_ROLES.filter((role) => role !== 'consent');
   const first: readonly ColumnRole[] = likely === null ? ['excludes', 'status', 'other_status'] : [likely];
   return [...first, ...roles.filter((role) => !first.includes(role))];
 }
 
-function samplesOf({ samples }: UnclearColumn): string {
+export function samplesOf({ samples }: UnclearColumn): string {
   return samples.length === 0 ? '' : ` (${samples.map(toPrintableLine).join(', ')})`;
 }
 
@@ -543,7 +451,7 @@ export async function askAboutFiles(
   return isMore ? { stated, encoding, states: paid } : null;
 }
 
-const LABELS: Readonly<Partial<Record<ColumnRole, string>>> = {
+export const LABELS: Readonly<Partial<Record<ColumnRole, string>>> = {
   other_status: 'other_status: an order counts only if the cell has a word that means yes, too',
   consent: 'consent: customers are submitted if the cell has a word that means yes',
   excludes: 'excludes: nothing is posted or submitted if the cell says anything but no',

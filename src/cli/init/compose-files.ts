@@ -36,12 +36,13 @@ export type ComposeOptions = {
 /** Composes all files that `init` writes. */
 export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
   const { sources, codes, owners, proposals } = options;
-  const layouts = sources.flatMap(layoutFileOf);
+  // Several sources may share a proposed layout.
+  const layouts = new Map(sources.flatMap(layoutFileOf).map((file) => [file.path, file]));
   const hasCodes = sources.some(({ examined }) => examined.kind === 'orders' || examined.kind === 'clicks');
   const unowned = codes.filter(({ code }) => !owners.some((owner) => owner.code === code));
   return [
     { path: 'pipeline.yaml', text: pipelineText(options) },
-    ...layouts,
+    ...layouts.values(),
     ...(hasCodes ? [{ path: 'codes.csv', text: codesText(options) }] : []),
     ...(unowned.length > 0 ? [{ path: UNOWNED_CODES, text: unownedText(unowned, proposals) }] : []),
     { path: '.env.example', text: environmentText(sources) },

@@ -25,30 +25,37 @@ const WORDS_SHOWN = 12;
 const MAX_STATES_SHOWN = 30;
 const REFUSED_SHOWN = 20;
 
-/** Renders what was recognised in one source, for a person to confirm. */
-export function renderSource(source: RecognisedSource, terminal: Terminal): string {
+/**
+ * Renders what was recognised in one source, for a person to confirm.
+ *
+ * @param shownAt the source that has shown the same proposed layout before. Null if none has.
+ */
+export function renderSource(source: RecognisedSource, terminal: Terminal, shownAt: string | null): string {
   const { name, examined, files, proof, proposed, compressed, encoding } = source;
   const how = [compressed ? 'compressed' : '', encoding ?? ''].filter((part) => part !== '');
   const what =
     proposed === null
       ? `${examined.layout.title}, known by ${proof.map((column) => `"${toPrintableLine(column)}"`).join(', ')}`
-      : 'an export of your own; the layout below is proposed from names and values of its columns';
+      : shownAt === null
+        ? 'an export of your own; the layout below is proposed from names and values of its columns'
+        : `an export of your own with the layout of ${shownAt}`;
   return joinLines(
     '',
     `${terminal.style('bold', name)}: ${plural(files.length, 'file')}${how.length === 0 ? '' : ` (${how.join(', ')})`}, ${what}.`,
-    proposed !== null && [
-      '',
-      ...layoutFileOf(source).flatMap(({ text }) => indent(maskAddresses(text.trimEnd()).split('\n'))),
-      ...columnLines(proposed, terminal),
-      ...[...proposed.unknownStates].map(
-        ([column, words]) =>
-          `  ${terminal.style('yellow', '!')} No list knows ${words.map((word) => `"${shorten(word)}"`).join(', ')} of "${shorten(column)}", so these orders are held. ${sayPaid(column, words)}`,
-      ),
-      ...proposed.assumed.map(
-        ({ header, why }) =>
-          `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column ${inShellQuotes(`${shorten(header)}=unused`)}`,
-      ),
-    ],
+    proposed !== null &&
+      shownAt === null && [
+        '',
+        ...layoutFileOf(source).flatMap(({ text }) => indent(maskAddresses(text.trimEnd()).split('\n'))),
+        ...columnLines(proposed, terminal),
+        ...[...proposed.unknownStates].map(
+          ([column, words]) =>
+            `  ${terminal.style('yellow', '!')} No list knows ${words.map((word) => `"${shorten(word)}"`).join(', ')} of "${shorten(column)}", so these orders are held. ${sayPaid(column, words)}`,
+        ),
+        ...proposed.assumed.map(
+          ({ header, why }) =>
+            `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column ${inShellQuotes(`${shorten(header)}=unused`)}`,
+        ),
+      ],
     isOfNames(source.path) &&
       `  ${terminal.style('yellow', '!')} No pattern separates these files from others in their folder, so only files with these names are read, and the next export is not. Put them into a folder of their own.`,
     examined.kind === 'orders'

@@ -9,10 +9,10 @@ import { shortPath } from '../../config/locate.ts';
 import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { KnownError } from '../../core/known-error.ts';
-import { foldCode, foldHandle, foldHeader } from '../../core/text/fold.ts';
+import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
-import { inShellQuotes, shellWord, toPrintableLine } from '../../core/text/printable.ts';
+import { shellWord, toPrintableLine } from '../../core/text/printable.ts';
 import { loadLayouts } from '../../intake/layout/load-layout.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
 import { searchBrands, searchDealflows } from '../../service/account.ts';
@@ -34,9 +34,9 @@ import {
   askToWrite,
   assumedOf,
   type BrandChoice,
-  filesUnclear,
   isUnclear,
   questionsFor,
+  type Refused,
   type SaidOfFiles,
   statedOf,
   takeAnswers,
@@ -52,9 +52,8 @@ import {
 import { renderFates, renderRefused, renderSource } from './describe-sources.ts';
 import { type CodeOwner, type FoundOwners, findOwners, type ProposedOwner } from './find-owners.ts';
 import type { InitOptions } from './init-options.ts';
-import { waysToSay } from './recognise/column-names.ts';
+import { openAnswers, refuseFaults, supposeAnswers } from './open-answers.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
-import type { ProposedLayout } from './recognise/propose-layout.ts';
 import { type Recognised, type RecognisedSource, recognise } from './recognise/recognise.ts';
 
 /**
@@ -76,39 +75,47 @@ export async function performInit(
   const folder = resolve(options.out);
   const canAsk = !output.json && asking.input.isTTY === true && asking.output.isTTY === true;
   const shown = new Set<string>();
-  let found: Recognised;
   let said: SaidOfFiles = {
     stated: options.column ?? new Map(),
     encoding: options.encoding ?? null,
     states: new Map((options.paid ?? []).map((word) => [foldWord(word), true])),
   };
+  let found = await recogniseAll(output, places, { folder, options, said });
+  show(output, found, shown);
+  const unclear: Refused[] = [];
   for (;;) {
-    found = await recogniseAll(output, places, { folder, options, said });
-    show(output, found, shown);
-    const unclear = found.refused.filter(isUnclear);
-    if (unclear.length > 0 && !canAsk) throw filesUnclear(unclear, options);
+    const open = found.refused.filter(isUnclear);
     const assumed = canAsk && options.yes !== true ? assumedOf(found, said) : [];
-    if (unclear.length + assumed.length === 0) break;
-    const more = await askAboutFiles([...unclear, ...assumed], { said, terminal: asking });
-    if (more === null) return EXIT.interrupted;
+    if (!canAsk) unclear.push(...open);
+    const isOpen = open.length + assumed.length > 0;
+    const more = !isOpen
+      ? null
+      : canAsk
+        ? await askAboutFiles([...open, ...assumed], { said, terminal: asking })
+        : supposeAnswers(open, said);
+    if (more === null && isOpen && canAsk) return EXIT.interrupted;
+    if (more === null) break;
     said = more;
+    found = await recogniseAll(output, places, { folder, options, said });
+    if (canAsk) show(output, found, shown);
   }
-  if (found.sources.length === 0) throw nothingRecognised(places);
-  refuseUnusedRoles(found, said);
-  refuseUnusedConsent(found, options);
-  refuseWithoutYes(found);
+  if (found.sources.length + unclear.length === 0) throw nothingRecognised(places);
+  const given = { ...{ places, options, said, found, unclear }, codes: codesOf(found.sources) };
+  if (canAsk) refuseFaults(given);
 
   const client = await openServiceIfGiven();
   const brands = client === null ? [] : await listBrands(client, output);
   const questions = questionsFor(found.sources, options, brands);
   const isConfirmed = options.yes === true || options.dryRun === true;
+  const open = canAsk ? null : openAnswers(given, { questions, brands });
+  if (open !== null) throw open;
   const isAnswered = questions.every(
     (question) => question.isOptional === true || answerOf(question) !== null,
   );
   const answers =
     canAsk && !(isConfirmed && isAnswered)
       ? await askAnswers(questions, { brands, terminal: asking })
-      : takeAnswers(questions, { isConfirmed, brands });
+      : takeAnswers(questions);
   if (answers === null) return EXIT.interrupted;
   const excused = [...answers.sources].flatMap(([name, { missingColumns: why }]) =>
     why === null || statedOf(options, name).missingColumns !== null ? [] : [[name, why] as const],
@@ -124,15 +131,15 @@ export async function performInit(
   const codes = codesOf(found.sources);
   const looked = client === null ? NOT_LOOKED_UP : await findOwners(client, codes);
   const stated = statedOwners(options, codes, looked.proposals);
-  const open = looked.proposals.filter(({ code }) => !stated.some((owner) => owner.code === code));
-  const confirmed = canAsk && !isConfirmed ? await askOwners(open, asking) : [];
+  const unowned = looked.proposals.filter(({ code }) => !stated.some((owner) => owner.code === code));
+  const confirmed = canAsk && !isConfirmed ? await askOwners(unowned, asking) : [];
   if (confirmed === null) return EXIT.interrupted;
   const known = [...stated, ...confirmed];
   const owners = [
     ...known,
     ...looked.owners.filter(({ code }) => known.every((owner) => owner.code !== code)),
   ];
-  const proposals = open.filter(({ code }) => confirmed.every((owner) => owner.code !== code));
+  const proposals = unowned.filter(({ code }) => confirmed.every((owner) => owner.code !== code));
   const files = composeFiles({
     sources: found.sources,
     answers,
@@ -165,26 +172,14 @@ export async function performInit(
 
 const NOT_LOOKED_UP: FoundOwners = { owners: [], proposals: [], left: 0, fault: null };
 
-/**
- * The owners that a person has stated, with the deal if it was proposed.
- *
- * @throws KnownError `usage` (exit 2) if no order has the code.
- */
+/** The owners that a person has stated, with the deal if it was proposed. */
 function statedOwners(
   { owner = new Map() }: InitOptions,
   codes: readonly CodeFound[],
   proposals: readonly ProposedOwner[],
 ): readonly CodeOwner[] {
   return [...owner].map(([folded, handle]) => {
-    const code = codes.find((one) => foldCode(one.code) === folded)?.code;
-    if (code === undefined)
-      throw usageError(
-        `--owner names the code ${JSON.stringify(folded)}, which no order has.`,
-        `Codes found: ${codes
-          .slice(0, 20)
-          .map((one) => toPrintableLine(one.code))
-          .join(', ')}.`,
-      );
+    const code = codes.find((one) => foldCode(one.code) === folded)?.code ?? folded;
     const proposed = proposals.find(
       (one) => one.code === code && foldHandle(one.handle ?? '') === foldHandle(handle),
     );
@@ -196,77 +191,6 @@ function isOfCreators({ examined }: RecognisedSource): boolean {
   return examined.kind === 'creators';
 }
 
-/** Refuses a word of consent that no proposed layout has. */
-function refuseUnusedConsent({ sources }: Recognised, { consentYes = [] }: InitOptions): void {
-  const given = sources.flatMap(({ proposed }) => proposed?.layout.consent.given ?? []);
-  const words = new Set(given.flatMap(({ equals }) => equals ?? []).map(foldWord));
-  const unseen = consentYes.find((word) => !words.has(foldWord(word)));
-  if (unseen !== undefined)
-    throw usageError(
-      `--consent-yes names ${JSON.stringify(unseen)}, which is in no column that asks for consent and for which a layout is proposed.`,
-      `Write it as in the file. If the name of the column does not say that it asks for consent: --column "NAME=consent". ${OF_EARLIER_RUN}`,
-    );
-}
-
-const OF_EARLIER_RUN =
-  'What an earlier run wrote into layouts/ is known, too: correct it there, or move it away to have it proposed again.';
-
-/** The columns of states of a proposed layout that let an order count by a word, as a person has said. */
-function columnsCrediting(said: string, { layout }: ProposedLayout): readonly string[] {
-  const others = layout.exclusions.filter(({ reason }) => reason === 'other_status');
-  return [
-    { columns: layout.columns.status ?? [], words: layout.status.credited ?? [] },
-    ...others.map(({ columns, unless = [] }) => ({ columns, words: unless })),
-  ].flatMap(({ columns, words }) =>
-    columns.filter((column) => words.some((word) => waysToSay(word, column).includes(said))),
-  );
-}
-
-/** Refuses what was said of columns and states that no proposed layout has: it would have no effect. */
-function refuseUnusedRoles({ sources }: Recognised, { stated, states }: SaidOfFiles): void {
-  for (const [said, isPaid] of states) {
-    if (!isPaid) continue;
-    const places = sources.map(({ proposed }) => (proposed === null ? [] : columnsCrediting(said, proposed)));
-    if (places.flat().length === 0)
-      throw usageError(
-        `--paid names the state ${JSON.stringify(said)}, which is in no file for which a layout is proposed.`,
-        `Write it as in the file, or with its column: --paid "COLUMN=WORD". For a known layout, list it under \`include\` of the job. ${OF_EARLIER_RUN}`,
-      );
-    const several = places.find((columns) => columns.length > 1);
-    if (several !== undefined)
-      throw usageError(
-        `--paid names the state ${JSON.stringify(said)}, which several columns of one file have.`,
-        `Name the column in which it means that an order was paid: ${several.map((column) => `--paid ${inShellQuotes(toPrintableLine(`${column}=${said}`))}`).join(' or ')}. If it means so in each, give the option for each.`,
-      );
-  }
-  const headers = sources.flatMap(({ proposed }) => proposed?.columns.map(({ header }) => header) ?? []);
-  const known = new Set(headers.map(foldHeader));
-  const unused = [...stated.keys()].find((header) => !known.has(header));
-  if (unused !== undefined)
-    throw usageError(
-      `--column names ${JSON.stringify(unused)}, which is in no file for which a layout is proposed.`,
-      headers.length === 0
-        ? `Known layouts read every file here. To read a column in another way, write a layout of your own: docs/layouts.md. ${OF_EARLIER_RUN}`
-        : `Their columns: ${headers.map((header) => JSON.stringify(toPrintableLine(header))).join(', ')}.`,
-    );
-}
-
-/**
- * Refuses customers with a column that asks for consent and has no known yes. They cannot be submitted as ones whose consent
- * is not recorded: those without an answer would be.
- */
-function refuseWithoutYes({ sources }: Recognised): void {
-  for (const { name, proposed } of sources) {
-    const [header] = proposed?.withoutYes ?? [];
-    if (header === undefined) continue;
-    const column = toPrintableLine(header);
-    throw usageError(
-      `The column ${JSON.stringify(column)} of ${name} may say who has consented, and nothing in it is known to mean yes.`,
-      `If it says something else: --column ${inShellQuotes(`${column}=unused`)}. If one of its words means yes: --consent-yes WORD. Otherwise leave this export out.`,
-    );
-  }
-}
-
 /**
  * Shows what was recognised, and what is not read.
  *
@@ -275,7 +199,9 @@ function refuseWithoutYes({ sources }: Recognised): void {
 function show(output: Output, found: Recognised, shown: Set<string>): void {
   const isNew = (text: string): boolean => !shown.has(text) && shown.add(text) !== undefined;
   for (const source of found.sources) {
-    const text = renderSource(source, output.terminal);
+    const first = found.sources.find(({ proposed }) => proposed !== null && proposed === source.proposed);
+    const shownAt = first === undefined || first === source ? null : first.name;
+    const text = renderSource(source, output.terminal, shownAt);
     if (!isNew(text)) continue;
     output.emit(sourceEvent(source));
     output.print(text);

@@ -62,6 +62,8 @@ export type UnclearColumn = {
   readonly samples: readonly string[];
   /** The role that fits best, to be offered first; null if a wrong one would credit what must not be. */
   readonly likely: ColumnRole | null;
+  /** The role that one of several columns has: of those with the same one here, a person need only name it. */
+  readonly oneOf?: ColumnRole;
   /** Whether it belongs to a list of customers, so that only their roles are offered. */
   readonly isOfCustomers?: boolean;
 };

@@ -80,10 +80,14 @@ const SAYS_ORDER = 0.7;
  * without a column instead of guessing.
  */
 export function proposeLayout(
-  written: { readonly header: readonly string[]; readonly records: readonly CsvRecord[] },
+  written: Table,
   options: {
     readonly name: string;
     readonly layouts: readonly Layout[];
+    /** Other files with the same columns, in any order. */
+    readonly others?: readonly Table[] | undefined;
+    /** Words of the column of states that stand further down in the files. */
+    readonly moreStates?: readonly string[] | undefined;
     /** Whether there are lines above the header. */
     readonly isBelowTitle?: boolean | undefined;
     readonly stated?: StatedRoles | undefined;
@@ -94,10 +98,22 @@ export function proposeLayout(
   },
 ): ProposedLayout | NoLayout {
   const { name, layouts, isBelowTitle = false, paidWords, consentWords = new Set<string>() } = options;
-  const { header, records: rows, stated, joined } = joinStatedIds(written, options.stated ?? new Map());
-  const footer = footerOf(rows);
-  const labelled = rows.slice(0, rows.length - footer.rows);
-  const records = labelled.slice(0, labelled.length - countTotals(labelled));
+  const { others: otherFiles = [], moreStates = [] } = options;
+  const { header, stated, joined, ...first } = joinStatedIds(written, options.stated ?? new Map());
+  const rowsOfFiles = [
+    first.records,
+    ...otherFiles.map(
+      (file) => joinStatedIds(reorder(file, written.header), options.stated ?? new Map()).records,
+    ),
+  ];
+  const footers = new Set<string>();
+  const files = rowsOfFiles.map((rows) => {
+    const footer = footerOf(rows);
+    for (const beginning of footer.beginnings) footers.add(beginning);
+    const labelled = rows.slice(0, rows.length - footer.rows);
+    return labelled.slice(0, labelled.length - countTotals(labelled));
+  });
+  const records = files.flat();
   const columns = header.map((text, index): MeasuredColumn => {
     const cells = new Cells();
     for (const record of records) cells.add(record.cells[index] ?? '');
@@ -107,6 +123,7 @@ export function proposeLayout(
   const score = nameScorer(layouts);
   const assigned = assignColumns(columns, { records, words, score, stated });
   const { chosen, unclear, decisions } = assigned;
+  for (const word of moreStates) chosen.get('status')?.cells.add(word);
   const [id, total, email] = [chosen.get('order_id'), chosen.get('total'), chosen.get('email')];
   const namesSomebody = NAMES_SOMEBODY.some((field) => chosen.has(field));
   // Customers have notes, and amounts of their own. What has codes beside amounts is a list of orders.
@@ -148,12 +165,18 @@ export function proposeLayout(
         'unknown_header',
         'It looks like orders or payments, but no column has the name and the values of discount codes, links or influencers, so no order could be credited. If one has the codes, name it: --column "NAME=codes".',
       );
-    const items = itemRows(columns, { id, total, records, stated });
-    if (items !== null) return items;
+    for (const rows of files) {
+      const items = itemRows(columns, { id, total, records: rows, stated });
+      if (items !== null) return items;
+    }
     if (unclear.length > 0) return whatIsUnclear(unclear, 'orders');
     const decided = decisions.filter(({ header }) => header !== joined?.name).map(asPartOf(joined));
     const proposed = { ...assigned, decisions: decided, joined, words, name, isBelowTitle };
-    const text = ordersText({ ...proposed, footer: footer.beginnings });
+    const hasItems = files.some((rows) => {
+      const ids = rows.map(({ cells }) => cleanText(cells[id.index] ?? '')).filter((text) => text !== '');
+      return new Set(ids).size < ids.length;
+    });
+    const text = ordersText({ ...proposed, footer: [...footers], hasItems });
     const others = assigned.stops.filter(({ reason }) => reason === 'other_status');
     const states = [...others.map(({ column }) => column), ...[chosen.get('status') ?? []].flat()];
     const unknownStates = new Map(
@@ -202,7 +225,17 @@ export function proposeLayout(
   );
 }
 
-type Table = { readonly header: readonly string[]; readonly records: readonly CsvRecord[] };
+/** The first rows of a file. */
+export type Table = { readonly header: readonly string[]; readonly records: readonly CsvRecord[] };
+
+/** The rows of a file with the cells in the order of another header. */
+function reorder({ header, records }: Table, wanted: readonly string[]): Table {
+  if (wanted.every((name, at) => foldHeader(name) === foldHeader(header[at] ?? '')))
+    return { header: wanted, records };
+  const from = wanted.map((name) => header.findIndex((one) => foldHeader(one) === foldHeader(name)));
+  const cellsOf = ({ cells }: CsvRecord): readonly string[] => from.map((at) => cells[at] ?? '');
+  return { header: wanted, records: records.map((record) => ({ ...record, cells: cellsOf(record) })) };
+}
 
 /** Adds the column that joins the ones to which a person has given the role `order_id`, if these are several. */
 function joinStatedIds(
@@ -291,7 +324,9 @@ function whatIsMissing(
     const candidates = free.filter(mayBe);
     return candidates.map((column): UnclearColumn => {
       const why = `no name says which column has ${what}, and this one may`;
-      return { ...sampled(column), why, likely: candidates.length === 1 ? field : 'unused' };
+      return candidates.length === 1
+        ? { ...sampled(column), why, likely: field }
+        : { ...sampled(column), why, likely: 'unused', oneOf: field };
     });
   });
   if (missing.length === 0 || found.some((candidates) => candidates.length === 0)) return null;

@@ -57,10 +57,13 @@ export function ordersText(
     readonly name: string;
     readonly isBelowTitle: boolean;
     readonly footer: readonly string[];
+    /** Whether several rows of a file have the same id. */
+    readonly hasItems: boolean;
     readonly joined: JoinedIds | null;
   },
 ): string {
-  const { chosen, words, name, stops, timeOfDay, decisions, isBelowTitle, footer, joined } = proposed;
+  const { chosen, words, name, stops, timeOfDay, decisions, isBelowTitle, footer, hasItems, joined } =
+    proposed;
   const cellsOf = (fields: readonly LayoutField[]): readonly Cells[] =>
     fields.flatMap((field) => chosen.get(field)?.cells ?? []);
   const format = moneyFormatOf(merge(cellsOf(['total', 'subtotal', 'refunded']))) ?? MONEY_FORMATS[0];
@@ -69,7 +72,7 @@ export function ordersText(
     ...(timeOfDay === null ? cellsOf(['placed_at']) : [timeOfDay.joined]),
     ...cellsOf(['paid_at', 'cancelled_at']),
   ]);
-  const [status, codes, id] = [chosen.get('status'), chosen.get('codes'), chosen.get('order_id')];
+  const [status, codes] = [chosen.get('status'), chosen.get('codes')];
   const currency = chosen.has('currency') ? null : currencyOfName(chosen.get('total')?.header ?? '');
   const lacks = [
     ...(['currency', 'time_zone', 'status', 'codes'] as const).filter((lack) =>
@@ -88,7 +91,6 @@ export function ordersText(
   );
   const unread = decisions.filter(({ role }) => role === null);
   const exclusions = exclusionsOf({ chosen, stops, words });
-  const hasItems = id !== undefined && id.cells.counts.size < id.cells.filled;
   const negated = hasItems || format === undefined ? undefined : negativeRefunds(chosen, format);
   return joinLines(
     headOf(name),
@@ -102,7 +104,7 @@ export function ordersText(
       const column = chosen.get(field);
       return column === undefined || column === negated
         ? []
-        : `  ${field}: ${list([column.header])}${noteOf(field, column)}`;
+        : `  ${field}: ${list([column.header])}${noteOf(field, column, hasItems)}`;
     }),
     `required: ${list(required)}`,
     `signature: [${list(signature.slice(0, joined === null ? 3 : 4))}]     # no other export may have all of these`,
@@ -192,9 +194,9 @@ function exclusionsOf({
   ];
 }
 
-function noteOf(field: LayoutField, { cells }: MeasuredColumn): string {
+function noteOf(field: LayoutField, { cells }: MeasuredColumn, hasItems: boolean): string {
   if (field === 'order_id')
-    return `     # ${cells.counts.size === cells.filled ? 'different on each row that was looked at' : 'the same on several rows: line items'}`;
+    return `     # ${!hasItems ? 'different on each row that was looked at' : 'the same on several rows: line items'}`;
   return field === 'codes' ? `     # filled on ${cells.filled} of ${plural(cells.rows, 'row')}` : '';
 }
 

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii as isAsciiText, isUtf8 } from 'node:buffer';
 import type { SourceSettings } from '../../../config/source-fields.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { LayoutField, ReadFor } from '../../../core/layout.ts';
@@ -379,6 +379,8 @@ export type TextForm = {
   readonly format: FileFormat;
   /** Null means UTF-8, or the encoding of the byte order mark. */
   readonly encoding: string | null;
+  /** Whether the beginning has only letters that nearly every encoding writes in the same way. */
+  readonly isAscii: boolean;
   /** The encodings that it may have. Null if it is known; otherwise a person must name one: the source's `encoding`. */
   readonly possible: readonly PossibleEncoding[] | null;
 };
@@ -418,13 +420,14 @@ export async function detectTextForm(
   const { head, all } = await peek(content, HEAD_BYTES);
   await (all as AsyncGenerator<Uint8Array>).return(undefined);
   const shown = encodingOf(head);
+  const isAscii = isAsciiText(head);
   const stated = source.encoding ?? assumedEncoding ?? null;
   if (shown !== 'other' || stated !== null)
-    return { format, encoding: shown === 'other' ? stated : shown, possible: null };
+    return { format, encoding: shown === 'other' ? stated : shown, isAscii, possible: null };
   const guessed = guessEncoding(head);
-  if (guessed.kind === 'known') return { format, encoding: guessed.encoding, possible: null };
+  if (guessed.kind === 'known') return { format, encoding: guessed.encoding, isAscii, possible: null };
   const encoding = encodingOfNames(guessed.possible);
-  return { format, encoding, possible: encoding === null ? guessed.possible : null };
+  return { format, encoding, isAscii, possible: encoding === null ? guessed.possible : null };
 }
 
 /** The only encoding in which the first words, which are those of the header, are names of columns. */

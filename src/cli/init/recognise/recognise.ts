@@ -7,6 +7,7 @@ import { fileName } from '../../../core/text/file-name.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { listSpellings } from '../../../intake/layout/resolve-header.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
+import { foldWord } from '../../../intake/values/clean-text.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { parseSourceUri } from '../../../store/parse-source-uri.ts';
 import type { SourceClients } from '../../../store/source-clients.ts';
@@ -98,44 +99,108 @@ export async function recognise(options: RecogniseOptions): Promise<Recognised> 
     const found = await recogniseFile(file, layouts, { source, clients, assumedEncoding });
     const name = nameBelow(source.uri, file.uri);
     if ('why' in found) refused.push({ ...found, name });
-    else readable.push({ ...found, name, kind: kindOf(found) });
+    else readable.push({ ...found, name, kind: kindOf(found, found.form.encoding) });
   }
-  const sources: RecognisedSource[] = [];
-  const taken = new Set(options.taken);
   const names = [...readable, ...refused].map(({ name }) => name);
-  for (const group of groupSources(readable, names)) {
-    const examined = await examineGroup({ ...options, ...group, taken });
+  const groups = groupSources(withSharedEncodings(readable), names);
+  const first = await examineGroups(options, groups, new Map());
+  const unseen = unseenStates(first.sources, groups);
+  // A state that stands only far down is part of the layout, too.
+  const found = unseen.size === 0 ? first : await examineGroups(options, groups, unseen);
+  return { sources: found.sources, refused: [...refused, ...found.refused], skipped };
+}
+
+/** @param moreStates words of states of each kind that the first rows do not have. */
+async function examineGroups(
+  options: RecogniseOptions,
+  groups: readonly Group[],
+  moreStates: ReadonlyMap<string, readonly string[]>,
+): Promise<Pick<Recognised, 'sources' | 'refused'>> {
+  const sources: RecognisedSource[] = [];
+  const refused: Recognised['refused'][number][] = [];
+  const taken = new Set(options.taken);
+  const proposals: GroupOptions['proposals'] = new Map();
+  for (const group of groups) {
+    const alike = groups.filter((other) => kindOfGroup(other) === kindOfGroup(group));
+    const examined = await examineGroup({ ...options, ...group, taken, alike, proposals, moreStates });
     if ('why' in examined) {
       for (const { name, file } of group.files) refused.push({ file, name, ...examined });
     } else {
-      taken.add(examined.name);
+      for (const name of [examined.name, examined.proposed?.layout.name ?? []].flat()) taken.add(name);
       sources.push(examined);
     }
   }
-  return { sources, refused, skipped };
+  return { sources, refused };
+}
+
+function kindOfGroup({ files: [{ kind }] }: Group): string {
+  return kind;
+}
+
+/** The states that a run would hold and that the proposed layout does not list, by the kind of the files. */
+function unseenStates(
+  sources: readonly RecognisedSource[],
+  groups: readonly Group[],
+): ReadonlyMap<string, readonly string[]> {
+  const unseen = new Map<string, readonly string[]>();
+  for (const { proposed, examined, path } of sources) {
+    const group = groups.find((one) => one.path === path);
+    if (proposed === null || examined.kind !== 'orders' || group === undefined) continue;
+    const listed = new Set([...proposed.unknownStates.values()].flat().map(foldWord));
+    const words = examined.preview.statuses.flatMap(({ status, effect }) =>
+      effect === 'held' && status !== '' && !listed.has(foldWord(status)) ? [status] : [],
+    );
+    const kind = kindOfGroup(group);
+    if (words.length > 0) unseen.set(kind, [...(unseen.get(kind) ?? []), ...words]);
+  }
+  return unseen;
 }
 
 /** Files of one kind have the same layout or, if the layout is unknown, the same header. */
-function kindOf({ verdict, form, top }: RecognisedFile): string {
-  const how = form.encoding ?? '';
+function kindOf({ verdict, top }: RecognisedFile, encoding: string | null): string {
+  const how = encoding ?? '';
   if (verdict.kind === 'known') return `${verdict.layout.name} ${how}`;
   return `? ${how} ${top.header.map(foldHeader).sort().join('|')}`;
 }
 
-type GroupOptions = RecogniseOptions & Group;
+/**
+ * A file without a single accent does not show its encoding: it is that of the other files beside it. Otherwise the months
+ * without accents would be another source than those with them.
+ */
+function withSharedEncodings(files: readonly Listed[]): readonly Listed[] {
+  return files.map((file) => {
+    const { form } = file;
+    if (!form.isAscii || form.encoding !== null) return file;
+    const others = files.filter(
+      (other) =>
+        !other.form.isAscii &&
+        posix.dirname(other.name) === posix.dirname(file.name) &&
+        kindOf(other, null) === kindOf(file, null),
+    );
+    const [encoding = null, ...further] = new Set(others.map((other) => other.form.encoding));
+    // UTF-16 writes every letter in another way.
+    if (encoding === null || further.length > 0 || encoding.startsWith('utf-16')) return file;
+    return { ...file, form: { ...form, encoding }, kind: kindOf(file, encoding) };
+  });
+}
+
+type GroupOptions = RecogniseOptions &
+  Group & {
+    /** The groups of the same kind, which share a proposed layout. */
+    readonly alike: readonly Group[];
+    /** What was proposed for a kind. */
+    readonly proposals: Map<string, ProposedLayout | NoLayout>;
+    readonly moreStates: ReadonlyMap<string, readonly string[]>;
+  };
 
 async function examineGroup(options: GroupOptions): Promise<RecognisedSource | Omit<RefusedFile, 'file'>> {
-  const { files, layouts, source, clients, path, taken, label } = options;
+  const { files, source, path, taken, label } = options;
   const [first] = files;
   const { verdict, form } = first;
   if (verdict.kind === 'incomplete') return lacking(verdict);
-  const proposed = verdict.kind === 'known' ? null : propose(first, options);
-  if (proposed !== null && 'why' in proposed) {
-    const isDamagedHeader = first.top.header.some((name) => name.includes('\uFFFD'));
-    const damage = isDamagedHeader ? ' Letters of its header were lost (\uFFFD): export it again.' : '';
-    return { code: proposed.code, why: `${proposed.why}${damage}`, unclear: proposed.unclear };
-  }
-  const layout = verdict.kind === 'known' ? verdict.layout : (proposed?.layout ?? first.splitting);
+  const shared = verdict.kind === 'known' ? null : proposeOnce(options);
+  if (shared !== null && 'why' in shared) return withoutLayout(shared, first);
+  const layout = verdict.kind === 'known' ? verdict.layout : (shared?.layout ?? first.splitting);
   const subject = subjectOf(layout);
   const unit = verdict.kind === 'known' && subject === 'orders' ? unitIn(first.top, layout) : undefined;
   if (unit !== undefined)
@@ -143,28 +208,17 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
       code: 'unclear_columns',
       why: `Its column ${JSON.stringify(unit)} says that amounts are in minor units, such as cents, which no layout can read: each would count many times over. Export the amounts as 12.50, without this column.`,
     };
-  const name = freeName(nameOf(layout.name, label, taken), taken);
-  const examine = {
-    source: { ...source, ...options.statedOf?.(name) },
-    clients,
-    files: files.map(({ file }) => ({ file, encoding: form.encoding })),
-    layout,
-    written: layouts.find(({ name }) => name === layout.name) ?? layout,
-    maxRows: MAX_ROWS,
-  };
-  const examined =
-    subject === 'orders'
-      ? await examineOrders({
-          ...examine,
-          job: options.jobOf(name),
-          missingReason: options.missingReasonOf?.(name) ?? null,
-        })
-      : subject === 'customers'
-        ? await examineCustomers(examine)
-        : {
-            ...{ kind: subject ?? 'clicks', layout, isPartial: true },
-            rows: first.top.records.length + first.top.rejected.length,
-          };
+  const isOneOfSeveral = shared !== null && options.alike.length > 1;
+  const name = freeName(nameOf(layout.name, label, isOneOfSeveral ? null : taken), taken);
+  let proposed = shared;
+  let examined = await examineValues(options, { name, layout });
+  if (isOneOfSeveral && examined.kind === 'orders' && examined.changes.length > 0) {
+    // The files of this folder are written in another way than those of the others, so they get a layout of their own.
+    const own = propose(options, files);
+    if ('why' in own) return withoutLayout(own, first);
+    proposed = own;
+    examined = await examineValues(options, { name, layout: own.layout });
+  }
   if (examined.kind === 'orders' && isDamaged(examined))
     return {
       code: 'rows_unreadable',
@@ -185,6 +239,40 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
     proof: verdict.kind === 'known' ? verdict.proof : [],
     proposed,
     examined,
+  };
+}
+
+function withoutLayout({ code, why, unclear }: NoLayout, { top }: Listed): Omit<RefusedFile, 'file'> {
+  const isDamagedHeader = top.header.some((name) => name.includes('\uFFFD'));
+  const damage = isDamagedHeader ? ' Letters of its header were lost (\uFFFD): export it again.' : '';
+  return { code, why: `${why}${damage}`, unclear };
+}
+
+/** Reads the values of the files of a source with a layout. */
+async function examineValues(
+  { files, layouts, source, clients, ...options }: GroupOptions,
+  { name, layout }: { readonly name: string; readonly layout: Layout },
+): Promise<RecognisedSource['examined']> {
+  const subject = subjectOf(layout);
+  const [{ form, top }] = files;
+  const examine = {
+    source: { ...source, ...options.statedOf?.(name) },
+    clients,
+    files: files.map(({ file }) => ({ file, encoding: form.encoding })),
+    layout,
+    written: layouts.find((one) => one.name === layout.name) ?? layout,
+    maxRows: MAX_ROWS,
+  };
+  if (subject === 'orders')
+    return examineOrders({
+      ...examine,
+      job: options.jobOf(name),
+      missingReason: options.missingReasonOf?.(name) ?? null,
+    });
+  if (subject === 'customers') return examineCustomers(examine);
+  return {
+    ...{ kind: subject ?? 'clicks', layout, isPartial: true },
+    rows: top.records.length + top.rejected.length,
   };
 }
 
@@ -228,28 +316,67 @@ function lacking({
   };
 }
 
+/**
+ * The layout that is proposed for all files of a kind, whatever folders they are in. If they are written in several ways,
+ * that of the files of this folder, or of the first of them; but what is asked of all is asked.
+ */
+function proposeOnce(options: GroupOptions): ProposedLayout | NoLayout {
+  const { alike, files, proposals } = options;
+  const [first] = files;
+  const shared =
+    proposals.get(first.kind) ??
+    propose(
+      options,
+      alike.flatMap((group) => group.files),
+    );
+  proposals.set(first.kind, shared);
+  if (!isHopeless(shared)) return shared;
+  const own = propose(options, files);
+  return isHopeless(own) ? propose(options, [first]) : own;
+}
+
+/** Whether no layout fits, and no answer of a person could change that. */
+function isHopeless(proposed: ProposedLayout | NoLayout): boolean {
+  return 'why' in proposed && proposed.unclear.length === 0;
+}
+
+/** @param files those of this folder, or of all that have the same columns. */
 function propose(
-  first: RecognisedFile,
-  { layouts, label, taken, stated, paidWords, consentWords }: GroupOptions,
+  { layouts, label, taken, stated, paidWords, consentWords, moreStates, alike, files: [own] }: GroupOptions,
+  files: readonly Listed[],
 ): ProposedLayout | NoLayout {
-  const bundled = new Set(layouts.map(({ name }) => name));
+  const [first = own, ...others] = files;
+  const bundled = new Set(layouts.map((layout) => layout.name));
   const stem = slug(withoutPeriods(fileName(first.file.uri)));
-  const wanted = stem.length > 1 ? stem : slug(label) || stem || 'own';
-  const name = freeName(wanted, new Set([...bundled, ...taken]));
+  const folder = slug(label);
+  const isOfAll = files.length === alike.flatMap((group) => group.files).length;
+  const wanted =
+    stem.length <= 1 ? folder || stem || 'own' : isOfAll || folder === '' ? stem : `${folder}-${stem}`;
   return proposeLayout(first.top, {
-    name,
+    name: freeName(wanted, new Set([...bundled, ...taken])),
     layouts,
-    isBelowTitle: first.isBelowTitle,
+    moreStates: moreStates.get(own.kind),
+    others: others.map(({ top }) => top),
+    isBelowTitle: files.some(({ isBelowTitle }) => isBelowTitle === true),
     stated,
     paidWords,
     consentWords,
   });
 }
 
-/** Names a source after its layout. If that name is taken, the name of the folder comes first. */
-function nameOf(layout: string, label: string, taken: ReadonlySet<string>): string {
+/**
+ * Names a source after its layout. If that name is taken, the name of the folder comes first.
+ *
+ * @param taken null if several sources share the layout.
+ */
+function nameOf(layout: string, label: string, taken: ReadonlySet<string> | null): string {
   const folder = slug(label);
-  return taken.has(layout) && folder !== '' && folder !== layout ? `${folder}-${layout}` : layout;
+  return taken?.has(layout) !== false &&
+    !layout.startsWith(`${folder}-`) &&
+    folder !== '' &&
+    folder !== layout
+    ? `${folder}-${layout}`
+    : layout;
 }
 
 function freeName(wanted: string, taken: ReadonlySet<string>): string {

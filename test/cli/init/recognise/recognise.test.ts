@@ -253,3 +253,55 @@ test('orders beside a row that cannot be used are held in the preview, because t
     { reason: 'may_be_incomplete', orders: 2, revenue: [{ amount: '15.0000' }] },
   ]);
 });
+
+test('shops with the same columns share one proposed layout, which knows the states of all their files', async () => {
+  const header = 'Bonnr;Datum;Bedrag;Kortingscode;Munt;Toestand';
+  const order = (id: number, state: string) => `${id};0${id}-09-2026 10:11;12,50;BROOD10;EUR;${state}`;
+  const far = Array.from({ length: 600 }, (_, at) => `${at + 10};03-09-2026 10:11;12,50;LOTTE15;EUR;Betaald`);
+  const found = await look(
+    folderWith({
+      'centrum/verkoop-2026-09.csv': [header, order(1, 'Betaald'), ''].join('\n'),
+      'centrum/verkoop-2026-10.csv': [header, order(1, 'Afgehaald'), ''].join('\n'),
+      'noord/verkoop-2026-09.csv': [header, ...far, order(2, 'Bezorgd'), order(3, 'Open'), ''].join('\n'),
+    }),
+  );
+  expect(summary(found)).toEqual(['centrum-verkoop proposed centrum/ 2', 'noord-verkoop proposed noord/ 1']);
+  const [one, other] = found.sources;
+  expect(one?.proposed).toBe(other?.proposed);
+  // The last words stand below the rows by which a layout is proposed.
+  expect(one?.proposed?.unknownStates).toEqual(new Map([['Toestand', ['Afgehaald', 'Bezorgd']]]));
+  expect(ordersOf(found, 1).preview.excluded).toMatchObject([{ reason: 'status_open', orders: 1 }]);
+});
+
+test('a shop that writes the same columns in another way gets a layout of its own', async () => {
+  const header = 'Order number;Date;Total;Coupon;Currency;Status';
+  const found = await look(
+    folderWith({
+      'nl/orders.csv': `${header}\n1;2026-09-01 10:11;1.012,50;BROOD10;EUR;paid\n`,
+      'uk/orders.csv': `${header}\n1;2026-09-01 10:11;1,012.50;BROOD10;GBP;paid\n`,
+    }),
+  );
+  expect(
+    found.sources.map(({ name, proposed }) => [name, proposed?.layout.name, proposed?.layout.money.decimal]),
+  ).toEqual([
+    ['nl-orders', 'nl-orders', ','],
+    ['uk-orders', 'uk-orders', '.'],
+  ]);
+  expect(ordersOf(found, 1).preview.revenue).toEqual([{ amount: '1012.5000', currency: 'GBP' }]);
+});
+
+test('months without an accent have the encoding of those beside them, so that all are one source', async () => {
+  const month = (at: number, name: string) =>
+    encode(
+      `Order number;Date;Total;Coupon;Currency;Status;Name\n${at};2026-0${at}-01 10:11;12.50;B10;EUR;paid;${name}\n`,
+      'windows-1252',
+    );
+  const files = { 'orders-2026-07.csv': month(7, 'Jan'), 'orders-2026-08.csv': month(8, 'René Crème') };
+  expect(summary(await look(folderWith(files)))).toEqual(['orders proposed  2 windows-1252']);
+  const utf8 = {
+    ...files,
+    'orders-2026-08.csv': month(8, 'Jan'),
+    'orders-2026-09.csv': Buffer.from(month(9, 'Jan').toString().replace('Jan', 'Renée')),
+  };
+  expect(summary(await look(folderWith(utf8)))).toEqual(['orders proposed  3']);
+});
