@@ -3561,7 +3561,7 @@ CREATE VIEW bi.orders AS
     (o.cancelled_at IS NOT NULL) AS is_cancelled,
     (COALESCE(o.refunded, (0)::numeric) > (0)::numeric) AS is_refunded,
     (COALESCE(o.exclusion, 'renewal'::text) <> 'renewal'::text) AS is_excluded,
-    o.exclusion AS exclusion_reason,
+    split_part(o.exclusion, ':'::text, 1) AS exclusion_reason,
     o.source_file_id,
     o.line_no,
     o.first_seen_at AS changed_at,

@@ -7,7 +7,7 @@ create view bi.orders as
     o.placed_at, o.paid_at, o.cancelled_at, o.currency, o.total as total_amount, o.subtotal as subtotal_amount,
     o.refunded as refunded_amount, reporting.without_addresses(array_to_string(o.codes, ', ')) as discount_codes,
     cardinality(o.codes) > 0 as is_discounted, o.cancelled_at is not null as is_cancelled, coalesce(o.refunded, 0) > 0 as is_refunded,
-    coalesce(o.exclusion, 'renewal') <> 'renewal' as is_excluded, o.exclusion as exclusion_reason,
+    coalesce(o.exclusion, 'renewal') <> 'renewal' as is_excluded, split_part(o.exclusion, ':', 1) as exclusion_reason,
     o.source_file_id, o.line_no, o.first_seen_at as changed_at, f.run_id, o.customer_key::text as customer_key, o.doubt
   from intake.orders o
   join intake.source_files f on f.source_file_id = o.source_file_id and f.state = 'sealed'

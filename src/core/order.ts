@@ -47,7 +47,8 @@ export type StagedOrder = {
   readonly cancelledAt: InstantText | null;
   /**
    * Set by an exclusion rule of the layout (`test`, `cancelled`, …). Such an order is never posted, except
-   * `draft` if its job credits drafts, and `renewal` unless its job excludes renewals.
+   * `draft` if its job credits drafts, and `renewal` unless its job excludes renewals. `unknown_test:Mode=trial`
+   * (`unknownWord`) holds it.
    */
   readonly exclusion: string | null;
   /**

@@ -94,8 +94,8 @@ function subjectsOf(
   }: Pick<HeldDecision, 'filter' | 'decision'> & { readonly groups: readonly HeldGroup[] },
 ): readonly RuledSubject[] {
   const isNamed = filter.orderIds != null;
-  const statuses = groups.flatMap(({ source, status }) =>
-    isNamed || status === null ? [] : [{ source, status }],
+  const statuses = groups.flatMap(({ source, reason, status }) =>
+    isNamed || status === null || reason !== 'unknown_status' ? [] : [{ source, status }],
   );
   return [
     ...statuses,

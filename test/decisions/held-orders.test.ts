@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { inTransaction } from '../../src/db/in-transaction.ts';
@@ -206,4 +208,57 @@ it('what was posted stays posted when its status is no longer known, and is said
   expect(describeDecision({ decision: 'exclude', groups: await listHeldGroups(shop.db) })).toBe(
     '1 order posted before (10.00 EUR) is never credited. What was posted stays posted.',
   );
+});
+
+it('an order with a word that no list of its column has is held with column, word, amount and the setting to write', async () => {
+  const shop = await openWorkshop({ flow: flowOf().replace('layout: generic', 'layout: own') });
+  mkdirSync(join(shop.folder, 'layouts'));
+  shop.write(
+    'layouts/own.yaml',
+    `title: Own
+lacks: [consent]
+currency: EUR
+columns: { order_id: [id], status: [status], total: [revenue], codes: [code], placed_at: [placed_at] }
+required: [order_id, status, total]
+status: { credited: [paid] }
+exclusions:
+  - { reason: other_status, columns: [Delivered on], equals: ["no"], unless: ["yes"] }
+`,
+  );
+  const rows = [
+    '1,paid,10.00,MIA10,2026-05-01T10:00:00Z,yes',
+    '2,paid,20.00,MIA10,2026-05-02T10:00:00Z,On  its way',
+    '3,paid,30.00,MIA10,2026-05-03T10:00:00Z,on its way',
+    '4,paid,40.00,MIA10,2026-05-04T10:00:00Z,',
+    '5,paid,50.00,MIA10,2026-05-05T10:00:00Z,no',
+    '6,paid,60.00,MIA10,2026-05-06T10:00:00Z,see ann@example.com',
+  ];
+  shop.drop('orders.csv', ['id,status,revenue,code,placed_at,Delivered on', ...rows, ''].join('\n'));
+  const run = await shop.run();
+  expect([run.exitCode, await shop.posted()]).toEqual([3, ['1']]);
+  expect((await shop.cli('status')).stdout.replace(/\s+/g, ' ')).toContain(
+    '1 order of shop, 30.00 EUR: The column "Delivered on" says "on its way", which is not known (unknown other status)',
+  );
+  expect(await heldOf(shop)).toEqual([
+    'shop unknown_other_status "Delivered on=" 1 40.0000 EUR',
+    'shop unknown_other_status "Delivered on=On  its way" 1 20.0000 EUR',
+    'shop unknown_other_status "Delivered on=on its way" 1 30.0000 EUR',
+    'shop unknown_other_status "Delivered on=see a***@***" 1 60.0000 EUR',
+  ]);
+  const explained = (await shop.cli('explain', 'order', '3')).stdout.replace(/\s+/g, ' ');
+  expect(explained).toContain(
+    'The column "Delivered on" says "on its way", a word that the layout does not know, so it is not known whether it excludes the order: other_status. If such orders count, add "on its way" to `unless` of the rule `reason: other_status` under `exclusions` of the layout, else to its `equals`.',
+  );
+  // The command that is suggested is about all orders with the word, however it is written.
+  const select = ['review', '--held', '--why', 'unknown_other_status', '--status', 'Delivered on=on its way'];
+  expect((await shop.cli(...select, '--credit', '--reason', 'they were paid', '--yes')).stdout).toContain(
+    '2 held orders (50.00 EUR)',
+  );
+  await shop.run();
+  expect(await shop.posted()).toEqual(['1', '2', '3']);
+  const reasons = await sql<{ reason: string }>`
+    select distinct exclusion_reason as reason from bi.orders where order_id > '1' order by 1`.execute(
+    shop.db,
+  );
+  expect(reasons.rows.map(({ reason }) => reason)).toEqual(['other_status', 'unknown_other_status']);
 });

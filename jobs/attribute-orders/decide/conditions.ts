@@ -150,6 +150,14 @@ export function prefixed(prefix: string, text: Text): Text {
   };
 }
 
+/** A text up to a mark; the whole text if it does not contain the mark. */
+export function upTo(text: Text, mark: string): Text {
+  return {
+    sql: sql`split_part(${text.sql}, ${sql.lit(mark)}, 1)`,
+    read: (about) => text.read(about)?.split(mark, 1)[0] ?? null,
+  };
+}
+
 /** An amount less a part of it. Null if the other amount is no part: below zero, or more than all. */
 export function rest(amount: Amount, part: Amount): Amount {
   const isPart = or(isSame(part, ZERO), and(isAbove(part, ZERO), not(isAbove(part, amount))));

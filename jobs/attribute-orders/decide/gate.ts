@@ -25,6 +25,7 @@ import {
   type Subject,
   setting,
   type Term,
+  upTo,
   ZERO,
 } from './conditions.ts';
 
@@ -174,10 +175,10 @@ function requirementsOf({
       canBeConfirmed: true,
     },
     {
-      // A rule of the layout. One that reads a word that it does not know names it `unknown_…`.
+      // A rule of the layout. One that reads a word that it does not know names both: `unknown_test:Mode=trial`.
       allowed: or(isNull(exclusion), isCreditedRule),
       excluded: [[and(not(isCreditedRule), not(beginsWith(exclusion, 'unknown_'))), exclusion]],
-      held: firstOf(exclusion, constant('unknown_exclusion')),
+      held: firstOf(upTo(exclusion, ':'), constant('unknown_exclusion')),
       canBeConfirmed: true,
     },
     {

@@ -170,7 +170,7 @@ function heldLines(groups: OrdersPreview['heldOrders']): readonly string[] {
       groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
     )}.`,
     ...groups.slice(0, WORDS_SHOWN).flatMap((group) => {
-      const { what, fix } = heldReason(group.reason);
+      const { what, fix } = heldReason(group.reason, group.status);
       return [
         `    ${countAndSum(group.orders, group.revenue, group.withoutAmount)}: ${shorten(describeReason(group))}`,
         `      ${what}. ${fix}`,

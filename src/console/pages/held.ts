@@ -56,9 +56,10 @@ ${pagedTable({ rows: groups, visit, about: 'Held orders by reason', none: 'No or
   number('Posted before', (group) =>
     group.sent === 0 ? '' : `${formatCount(group.sent)}, ${formatPosted([group])}`,
   ),
-  column('What to do', ({ reason, decision }) =>
-    prose(sayDecided(decision) ?? `${heldReason(reason).what}. ${heldReason(reason).fix}`),
-  ),
+  column('What to do', ({ reason, status, decision }) => {
+    const { what, fix } = heldReason(reason, status);
+    return prose(sayDecided(decision) ?? `${what}. ${fix}`);
+  }),
   column('Job', ({ job }) => job),
 ])}
 ${forms !== null && groups.length > 0 ? await chosen(visit, { filter, groups, forms }) : null}`,

@@ -1,3 +1,5 @@
+import { maskAddresses } from '../text/mask-addresses.ts';
+
 /**
  * Why an order is held that names an owner: something that decides about its credit is not known. The gate
  * (decide/gate.ts), the decisions and the rows themselves give the reasons (docs/architecture.md); every list of held
@@ -18,7 +20,7 @@ export type HeldReason = {
 export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
   unknown_status: {
     what: 'The layout does not know the status, or there is none',
-    fix: 'If the status means a paid order, count it. Otherwise exclude it, or add the word to `status` of the layout.',
+    fix: 'If the status means a paid order, count it, or add the word to `status.credited` of the layout. Otherwise exclude it, or add the word to `status.known`.',
     confirms: 'orders with this status are paid and count',
   },
   unknown_amount: {
@@ -133,19 +135,47 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
   },
 };
 
-/** Returns the words for a reason, also for one that a layout or another version of the program gave. */
-export function heldReason(reason: string): HeldReason {
+/**
+ * Returns the words for a reason, also for one that a layout or another version of the program gave.
+ *
+ * @param word what is not known: the status, or `COLUMN=WORD`. Null if it is not stored, as in earlier versions.
+ */
+export function heldReason(reason: string, word: string | null = null): HeldReason {
   const known = Object.hasOwn(HELD_REASONS, reason) ? HELD_REASONS[reason] : undefined;
   if (known !== undefined) return known;
   const [, rule] = /^unknown_(.+)$/.exec(reason) ?? [];
+  const confirms = 'nothing excludes them';
+  if (rule === undefined) return { what: `Held: ${reason}`, fix: 'Decide about the orders.', confirms };
+  const said = word === null ? 'A column has a word' : `${sayWord(word)}, a word`;
+  const toWrite = word === null ? 'the word' : JSON.stringify(word.slice(word.lastIndexOf('=') + 1));
   return {
-    what:
-      rule === undefined
-        ? `Held: ${reason}`
-        : `A column has a word that the layout does not know, so it is not known whether it excludes the order: ${rule}`,
-    fix: 'Add the word to the layout, or decide about the orders.',
-    confirms: 'nothing excludes them',
+    what: `${said} that the layout does not know, so it is not known whether it excludes the order: ${rule}`,
+    fix: `If such orders count, add ${toWrite} to \`unless\` of the rule \`reason: ${rule}\` under \`exclusions\` of the layout, else to its \`equals\`. Or decide about the orders.`,
+    confirms,
   };
+}
+
+/**
+ * The `exclusion` of an order whose column has a word that is neither known to exclude it nor to let it pass:
+ * `unknown_test:Mode=trial`. The reason is what stands before the colon. It contains no e-mail address.
+ */
+export function unknownWord(rule: string, column: string, word: string): string {
+  return `unknown_${rule}:${column}=${maskAddresses(word).slice(0, MAX_WORD_CHARS)}`;
+}
+
+const MAX_WORD_CHARS = 60;
+
+/** The `COLUMN=WORD` that holds an order, of its `exclusion`. Null if it holds none, or an earlier version has read it. */
+export function wordOf(exclusion: string | null): string | null {
+  const at = exclusion?.indexOf(':') ?? -1;
+  return exclusion === null || at < 0 ? null : exclusion.slice(at + 1);
+}
+
+/** Says which word a column has: `"Delivered" says "on its way"`. */
+export function sayWord(word: string): string {
+  const at = word.lastIndexOf('=');
+  const said = word.slice(at + 1);
+  return `The column ${JSON.stringify(word.slice(0, at))} ${said === '' ? 'is blank' : `says ${JSON.stringify(said)}`}`;
 }
 
 /** Why an entry of the ledger waits that was not sent: what `state_reason` means for a person. */

@@ -1,4 +1,4 @@
-import { heldReason } from '../../core/held/held-order.ts';
+import { heldReason, sayWord } from '../../core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
@@ -51,7 +51,7 @@ export function describeHeldOrders({
       why: 'They name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.',
       parts: [
         ...waiting.slice(0, SHOWN_GROUPS).map((group) => {
-          const { what, fix } = heldReason(group.reason);
+          const { what, fix } = heldReason(group.reason, group.status);
           return item(nameOf(group, group.orders, formatHeld([group])), `${what}. ${fix}`);
         }),
         ...more(rest > 0, `and ${plural(rest, 'more group', 'more groups')}`),
@@ -137,6 +137,8 @@ export function sayDecided(decision: HeldGroup['decision']): string | null {
 /** Says in a few words why a group is held: `status "shipped" is not known`. */
 export function describeReason({ reason, status }: Pick<HeldGroup, 'reason' | 'status'>): string {
   if (status === null) return reason.replaceAll('_', ' ');
+  if (reason !== 'unknown_status')
+    return `${sayWord(status)}, which is not known (${reason.replaceAll('_', ' ')})`;
   return status === '' ? 'they have no status' : `status "${status}" is not known`;
 }
 
@@ -145,7 +147,7 @@ function tableOf(orders: readonly HeldOrder[]): Part {
     whole('order', ({ orderId }) => orderId),
     column('source', ({ source }) => source),
     column('held because', ({ reason, status }) =>
-      reason === 'unknown_status' ? describeReason({ reason, status: status ?? '' }) : reason,
+      status === null ? reason : describeReason({ reason, status }),
     ),
     column('carries', ({ carries }) => carries),
     whole('placed (UTC)', ({ placedAt }) => formatMinute(placedAt) || 'unknown'),

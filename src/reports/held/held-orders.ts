@@ -8,7 +8,7 @@ export type HeldFilter = {
   readonly job?: string | null;
   readonly source?: string | null;
   readonly reason?: string | null;
-  /** Status as the export states it, folded; empty for orders without one. */
+  /** What is not known, as in `HeldGroup`; case and blanks do not count. */
   readonly status?: string | null;
   readonly orderIds?: readonly string[] | null;
   /** True: a person has decided about them, and the next run follows that. False: they wait for a decision. */
@@ -20,7 +20,10 @@ export type HeldGroup = {
   readonly job: string;
   readonly source: string;
   readonly reason: string;
-  /** The status that is not known; empty if the orders have none. Null: they are held for another reason. */
+  /**
+   * What is not known: the status, empty if the orders have none, or `COLUMN=WORD` of another column. Null: they are held
+   * for another reason.
+   */
   readonly status: string | null;
   readonly currency: string;
   /** What a person decided about them, which the next run follows. Null: they wait for a decision. */
@@ -81,7 +84,7 @@ function selectHeld({
     where a.outcome = 'held'
       and (${job}::text is null or a.job = ${job}) and (${source}::text is null or a.source = ${source})
       and (${reason}::text is null or a.reason = ${reason})
-      and (${status}::text is null or (a.reason = 'unknown_status' and coalesce(o.status, '') = ${status}))
+      and (${status}::text is null or ${folded(heldWord)} = ${folded(sql`${status}::text`)})
       and (${orderIds === null} or a.order_id = any(${[...(orderIds ?? [])]}::text[]))
       and (${isDecided}::boolean is null or (${heldDecision} is not null) = ${isDecided})`;
 }
@@ -96,7 +99,13 @@ export const heldDecision = sql`greatest(
     where r.withdrawn_at is null and r.source = a.source and r.reason = a.reason
       and r.status = coalesce(o.status, '')))`;
 
-const heldStatus = sql`case when a.reason = 'unknown_status' then coalesce(o.status, '') end`;
+/** SQL for what is not known of decision `a` and order `o`: the status, or the word that `unknownWord` has stored. */
+export const heldWord = sql`case
+  when a.reason = 'unknown_status' then coalesce(o.status, '')
+  when starts_with(o.exclusion, a.reason || ':') then substr(o.exclusion, length(a.reason) + 2) end`;
+
+/** SQL that folds words as `foldWord` does. */
+const folded = (text: RawBuilder<unknown>) => sql`regexp_replace(lower(${text}), '\\s+', '_', 'g')`;
 
 /** SQL that is true if the order of decision `a` was posted before. */
 const isSent = sql`exists (
@@ -113,7 +122,7 @@ export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Pro
       (count(*) filter (where is_sent and amount is null))::integer as "sentWithoutAmount",
       min(decided_at) as since
     from (
-      select a.*, ${heldStatus} as status, ${heldDecision} as decision, ${isSent} as is_sent
+      select a.*, ${heldWord} as status, ${heldDecision} as decision, ${isSent} as is_sent
       ${selectHeld(filter)}) h
     group by 1, 2, 3, 4, 5, 6 order by count(*) desc, 1, 2, 3, 4, 5, 6`;
 }
@@ -153,7 +162,7 @@ export async function listHeldOrders(
   { limit, ...filter }: HeldFilter & { readonly limit: number | null },
 ): Promise<readonly HeldOrder[]> {
   return rowsOf<HeldOrder>(db)`
-    select a.job, a.source, a.order_id as "orderId", o.order_name as "orderName", a.reason, o.status,
+    select a.job, a.source, a.order_id as "orderId", o.order_name as "orderName", a.reason, ${heldWord} as status,
       a.currency, a.amount,
       reporting.without_addresses(${carried}) as carries, ${heldDecision} as decision,
       coalesce(o.placed_at, o.paid_at) as "placedAt",

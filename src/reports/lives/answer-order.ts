@@ -181,10 +181,10 @@ export function sayRefunded({ versions }: OrderLife): string {
 }
 
 function answerHeld(
-  { job, reason, matchedValue, amount, currency, decision }: OrderAttribution,
+  { job, reason, word, matchedValue, amount, currency, decision }: OrderAttribution,
   life: OrderLife,
 ): OrderAnswer {
-  const { what: why, fix } = heldReason(reason ?? '');
+  const { what: why, fix } = heldReason(reason ?? '', word);
   const what = reason === 'other_spelling' ? `${why}: ${matchedValue}` : why;
   const money = amount === null ? '' : `, ${formatMoney(amount, currency)}`;
   const decided = sayDecided(decision);

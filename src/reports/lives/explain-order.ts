@@ -6,7 +6,7 @@ import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { listRejected } from '../files/list-rejected.ts';
-import { carried, type HeldGroup, heldDecision } from '../held/held-orders.ts';
+import { carried, type HeldGroup, heldDecision, heldWord } from '../held/held-orders.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
 
 export type OrderVersion = {
@@ -46,6 +46,8 @@ export type OrderAttribution = {
   readonly job: string;
   readonly outcome: string;
   readonly reason: string | null;
+  /** What holds it because it is not known, as `status` of `HeldGroup`. */
+  readonly word: string | null;
   readonly matchedBy: string | null;
   readonly matchedValue: string | null;
   readonly influencerHandle: string | null;
@@ -270,6 +272,8 @@ async function readAttributions(db: Database, { source, orderId }: Of): Promise<
         where c.job = a.job and c.source = a.source and c.order_id = a.order_id) as claims,
       (select ${heldDecision} from intake.orders o
         where a.outcome = 'held' and o.order_version_id = a.order_version_id limit 1) as decision,
+      (select ${heldWord} from intake.orders o
+        where a.outcome = 'held' and o.order_version_id = a.order_version_id limit 1) as word,
       '{}'::text[] as owners
     from jobs join intake.attributions a using (job)
     where a.source = ${source} and a.order_id = ${orderId}

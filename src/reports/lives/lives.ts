@@ -1,4 +1,4 @@
-import { heldReason, sayStateReason } from '../../core/held/held-order.ts';
+import { heldReason, sayStateReason, sayWord, wordOf } from '../../core/held/held-order.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
@@ -78,8 +78,14 @@ export function factsOfVersion(version: OrderVersion): readonly Fact[] {
     ['links', version.links.join(', ')],
     ['tags name order', version.otherIds.join(', ')],
     ['in doubt:', version.doubt?.replaceAll('_', ' ')],
-    ['marked by the layout:', version.exclusion?.replaceAll('_', ' ')],
+    ['marked by the layout:', sayExclusion(version.exclusion)],
   ];
+}
+
+function sayExclusion(exclusion: string | null): string | null {
+  const word = wordOf(exclusion);
+  const reason = exclusion?.split(':', 1)[0]?.replaceAll('_', ' ') ?? null;
+  return word === null ? reason : `${reason} (${sayWord(word)})`;
 }
 
 /** Whether what a row states counts: `in force`, or why not. */
@@ -113,7 +119,7 @@ function describeAttribution(one: OrderAttribution): Part {
     named(one.brandId, (id) => `brand ${id}`),
     named(one.amount, (amount) => formatMoney(amount, one.currency)),
   ]);
-  const { what, fix } = heldReason(one.reason ?? '');
+  const { what, fix } = heldReason(one.reason ?? '', one.word);
   const details = [
     decided,
     one.outcome === 'held' && one.reason !== null ? `${what}. ${fix}` : '',

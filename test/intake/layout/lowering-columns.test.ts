@@ -208,7 +208,7 @@ exclusions: [{ reason: test, columns: [test, is_test], equals: ["true"], unless:
     ['1', '1.00', null],
     ['2', '1.00', null],
     ['3', null, 'test'],
-    ['4', null, 'unknown_test'],
+    ['4', null, 'unknown_test:is_test=wahr'],
   ]);
   expect(rejected.map(({ code, column }) => [code, column])).toEqual([
     ['conflicting_columns', 'state'],
@@ -230,7 +230,7 @@ test('with unless, only the words that it lists let an order pass', async () => 
       rules,
       words.map((word, at) => `${at},paid,EUR,5.00,,web,${word}`),
     ),
-  ).toEqual(['test', null, null, 'unknown_test', 'unknown_test']);
+  ).toEqual(['test', null, null, 'unknown_test:test=wahr', 'unknown_test:test=0']);
 });
 
 test('a file with a column of statuses that no order fills is held, unless the job credits any status', async () => {

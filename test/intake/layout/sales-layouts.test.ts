@@ -89,10 +89,10 @@ test('gumroad-sales: dollars by the header, partial and full refunds, disputes, 
     ['g3==', 'USD', '0.00', 'refunded'],
     ['g4==', 'USD', '0.00', 'disputed'],
     ['g5==', 'USD', '0.00', 'renewal'],
-    ['g6==', 'USD', '0.00', 'unknown_renewal'],
+    ['g6==', 'USD', '0.00', 'unknown_renewal:Recurring Charge?=maybe'],
     ['g8==', 'USD', '0.00', 'preorder'],
     ['g9==', 'USD', '0.00', null],
-    ['g10==', 'USD', '0.00', 'unknown_disputed'],
+    ['g10==', 'USD', '0.00', 'unknown_disputed:dispute that was not won=?'],
   ]);
   expect(orders).toHaveLength(10);
   expect(orders[0]).toMatchObject({
@@ -129,7 +129,7 @@ test.each([
       '9002 | pending | ARS | 20.00 |  | MIA10 | 2026-05-15T10:15:30Z | ',
       '9003 | voided | ARS | 20.00 |  |  | 2026-05-16T10:15:30Z | cancelled',
       '9004 | refunded | ARS | 20.00 |  |  | 2026-05-17T10:15:30Z | ',
-      '9005 | paid | ARS | 20.00 |  |  | 2026-05-18T10:15:30Z | unknown_cancelled',
+      '9005 | paid | ARS | 20.00 |  |  | 2026-05-18T10:15:30Z | unknown_cancelled:Estado de la orden=Pausada',
     ]);
   },
 );
@@ -218,7 +218,7 @@ test('shopify-bulk-orders: the number within the global id, codes as a JSON list
     '5000000001003 | paid | EUR | 65.00 | 0.00 |  | 2026-04-10T07:41:26Z | test',
     '5000000001004 | voided | EUR | 65.00 | 0.00 |  | 2026-04-10T08:41:26Z | cancelled',
     '5000000001005 | paid | EUR | 65.00 | 0.00 |  | 2026-04-10T09:41:26Z | draft',
-    '5000000001006 | paid | EUR | 65.00 | 0.00 |  | 2026-04-10T10:41:26Z | unknown_test',
+    '5000000001006 | paid | EUR | 65.00 | 0.00 |  | 2026-04-10T10:41:26Z | unknown_test:test=',
   ]);
 });
 
@@ -354,7 +354,7 @@ test.each([
   expect(await excludedBy(layout, column, excluding)).toEqual(excluding.map((word) => [word, reason]));
   const unknown = ['12.50', 'Return/Refund', 'paid_partially'];
   expect(await excludedBy(layout, column, unknown)).toEqual(
-    unknown.map((word) => [word, `unknown_${reason}`]),
+    unknown.map((word) => [word, `unknown_${reason}:${column}=${word}`]),
   );
 });
 

@@ -1,6 +1,7 @@
 import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
+import { wordOf } from '../../../core/held/held-order.ts';
 import type { StatusRules } from '../../../core/layout.ts';
 import { type DecimalText, type Money, sumMoney } from '../../../core/money.ts';
 import { type InstantText, type MissingRow, namesOwner, type StagedOrder } from '../../../core/order.ts';
@@ -12,6 +13,8 @@ import { exportedAtMs } from '../../../intake/files/exported-at.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
+import { OTHER_ORDER } from '../../../intake/orders/order-by-age.ts';
+import { arePlacedApart } from '../../../intake/orders/order-columns.ts';
 import { createAgeOf } from '../../../intake/read/intake-source.ts';
 import { type DateOrder, watchDates } from '../../../intake/values/date-order.ts';
 import { watchMarks } from '../../../intake/values/decimal-mark.ts';
@@ -41,7 +44,7 @@ export type StatusEffect = 'credited' | 'not credited' | 'held';
 
 /** Orders that would be held, with the reason that a run gives. */
 export type HeldGroupFound = ExcludedGroup & {
-  /** The status that is not known; empty if the orders have none. Null: they are held for another reason. */
+  /** What is not known: the status, empty if the orders have none, or `COLUMN=WORD`. Null: they are held for another reason. */
   readonly status: string | null;
 };
 
@@ -200,7 +203,7 @@ const NO_AGE = readFileAge({ uri: '', name: '', modifiedAt: null, rule: null });
 
 /**
  * Keeps each order once, in the state that counts, as sealing does (order-by-age.ts): that of the newest file; in doubt if
- * two states differ and nothing says which is newer. A run rejects rows of one file that contradict each other, unless they
+ * two states differ and nothing says which is newer, or if another file states another order with the id. A run rejects rows of one file that contradict each other, unless they
  * add up: here, their order is in doubt.
  */
 function state(
@@ -216,7 +219,9 @@ function state(
     const known = stated.get(order.orderId);
     const isNewer = known === undefined ? 1 : compareAges(age, known.age);
     const isSameFile = known?.age === age;
-    if (known !== undefined && isSameFile && isSummed)
+    if (known !== undefined && !isSameFile && arePlacedApart(order, known.order))
+      stated.set(order.orderId, { ...known, order: { ...known.order, doubt: OTHER_ORDER } });
+    else if (known !== undefined && isSameFile && isSummed)
       stated.set(order.orderId, { order: addUp(known.order, order), age, writtenMs });
     else if (isNewer > 0) stated.set(order.orderId, { order, age, writtenMs });
     else if (isNewer === 0 && known?.order.contentHash !== order.contentHash)
@@ -328,7 +333,9 @@ class CollectedOrders {
   }
 
   #takeHeld(order: StagedOrder, reason: string, money: StatedMoney): void {
-    const status = reason === 'unknown_status' ? (order.status ?? '') : null;
+    const isOfRule = order.exclusion?.startsWith(`${reason}:`) === true;
+    const status =
+      reason === 'unknown_status' ? (order.status ?? '') : isOfRule ? wordOf(order.exclusion) : null;
     at(this.#held, `${reason} ${status ?? ''}`, () => ({ reason, status, sums: new Sums() })).sums.add(money);
     for (const code of order.codes) this.#codeOf(code).held += 1;
   }

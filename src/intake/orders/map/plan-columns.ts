@@ -1,11 +1,12 @@
 import type { SourceSettings } from '../../../config/source-fields.ts';
+import { unknownWord } from '../../../core/held/held-order.ts';
 import type { LayoutField, SummedField } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { mayLackStatus } from '../../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
 import { cellTest } from '../../layout/test-cell.ts';
 import type { ExclusionRule, Layout } from '../../layout/to-layout.ts';
-import { foldWord } from '../../values/clean-text.ts';
+import { cleanText, foldWord } from '../../values/clean-text.ts';
 import { type IdParser, orderIdParser } from '../../values/parse-id.ts';
 import { remember } from '../../values/remember.ts';
 import { type LinesPlan, planLines } from './order-lines.ts';
@@ -98,14 +99,16 @@ const MARKS: readonly LayoutField[] = ['order_id', 'status', 'currency', 'total'
  */
 const CREDITABLE: readonly string[] = ['unknown_risk', 'unknown_payment', 'draft', 'renewal'];
 
-/** Creates the function for a rule: its reason if the cell passes the test, or if its word is not known. */
-function reasonOf(rule: ExclusionRule): (cell: string) => string | null {
+/** Creates the function for a column of a rule: its reason if the cell passes the test, or if its word is not known. */
+function reasonOf(rule: ExclusionRule, column: string): (cell: string) => string | null {
   const { reason, unless } = rule;
   const test = cellTest(rule);
   if (unless === undefined) return (cell) => (test(cell) ? reason : null);
   const allowed = new Set(unless.map(foldWord));
-  const unknown = reason.startsWith('unknown_') ? reason : `unknown_${reason}`;
-  return remember((cell) => (test(cell) ? reason : allowed.has(foldWord(cell)) ? null : unknown));
+  const unknown = reason.replace(/^unknown_/, '');
+  return remember((cell) =>
+    test(cell) ? reason : allowed.has(foldWord(cell)) ? null : unknownWord(unknown, column, cleanText(cell)),
+  );
 }
 
 /**
@@ -165,11 +168,12 @@ export function planColumns(
   const exclusions = [...layout.exclusions]
     .sort((one, other) => CREDITABLE.indexOf(one.reason) - CREDITABLE.indexOf(other.reason))
     .flatMap((rule) => {
-      const reason = reasonOf(rule);
       // A file may have two of the spellings. A word in either of them excludes the order.
       return [...new Set(rule.columns.map(foldHeader))].flatMap((name) => {
         const column = header.find([name]);
-        return column === null ? [] : [{ slot: slotOf(column, 'all'), reasonOf: reason }];
+        return column === null
+          ? []
+          : [{ slot: slotOf(column, 'all'), reasonOf: reasonOf(rule, column.name) }];
       });
     });
   const sums = sumColumns(layout, header);

@@ -100,8 +100,11 @@ test.each([
     .replace('#1001,PAID,EUR,11.00', '#1001,PAID,EUR,21.00')
     .replace('#1016,paid,EUR,ten,ten', '#1016,paid,EUR,26.00,26.00')
     .replace('EUR,18.00', 'EUR,18.x0');
+  // The number of this order is used again a week later, by another one.
+  const reused = (total: string, day: string) =>
+    `#2000,paid,EUR,${total},${total},,MIA10,${day} 11:11:26 +0200,,6000,,,web\n`;
   for (const [at, name] of names.entries()) {
-    shop.drop(name, at === 0 ? FILE : later);
+    shop.drop(name, at === 0 ? FILE + reused('40.00', '2026-04-10') : later + reused('50.00', '2026-04-17'));
     utimesSync(join(shop.folder, 'exports', name), 1_780_000_000, 1_780_000_000);
   }
   cpSync(join(shop.folder, 'exports'), join(shop.folder, 'again'), {
@@ -119,6 +122,7 @@ test.each([
     excluded: counts?.excluded,
     held: heldOf(held.filter((one) => one.event === 'held_orders')),
   });
+  expect(previewed).toMatchObject({ held: expect.arrayContaining(['other_order_same_id : 1 40.0000']) });
   expect((previewed as { credited: number }).credited).toBe(names[0] === 'one.csv' ? 0 : 2);
 });
 

@@ -20,13 +20,14 @@ import {
   rest,
   SOURCE,
   setting,
+  upTo,
   ZERO,
 } from '../../../../jobs/attribute-orders/decide/conditions.ts';
 import { order, useDatabase } from '../../../intake/story.ts';
 
 const database = useDatabase('a Postgres server');
 
-const TEXTS = [null, '', 'paid', 'unknown_test', 'renewal'];
+const TEXTS = [null, '', 'paid', 'unknown_test', 'unknown_test:Mode=a:b', 'renewal'];
 /** Amounts that are equal though they are written differently, and two that differ only beyond what a float can tell. */
 const AMOUNTS = [null, '0', '0.00', '-0.0001', '10', '10.0000', '90071992547409.9301', '90071992547409.9300'];
 /** Before the export, and around the 26 hours that clocks and zones may differ by. */
@@ -52,6 +53,7 @@ const ATOMS: readonly Condition[] = [
   equals(firstOf(status, constant('')), setting('paid')),
   equals(status, setting(null)),
   equals(prefixed('unknown_', constant('test')), exclusion),
+  equals(prefixed('unknown_', constant('test')), upTo(exclusion, ':')),
   isOneOf(status, SOURCE.credited),
   isOneOf(status, SOURCE.notCredited),
   isOneOf(exclusion, ['renewal', 'draft']),

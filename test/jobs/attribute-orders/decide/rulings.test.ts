@@ -65,6 +65,7 @@ const CREDITED = ['#7: attributed code MIRA → deal:D1'];
 const HELD: readonly (readonly [reason: string, given: Given])[] = [
   ['unknown_status', { status: 'mystery' }],
   ['unknown_test', { exclusion: 'unknown_test' }],
+  ['unknown_test', { exclusion: 'unknown_test:Mode=trial' }],
   ['unknown_payment', { exclusion: 'unknown_payment' }],
   ['incomplete', { doubt: 'incomplete' }],
   ['unknown_refund', { status: 'partially_refunded' }],
