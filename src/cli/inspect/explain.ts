@@ -63,18 +63,17 @@ async function explainOneOrder(
   id: string,
   options: ConfigOptions & { readonly source?: string },
 ): Promise<ExitCode> {
-  const { explainOrder, findJoinedIds } = await import('../../reports/lives/explain-order.ts');
+  const { explainOrder } = await import('../../reports/lives/explain-order.ts');
   const { describeOrderLife } = await import('../../reports/lives/lives.ts');
   const { source } = options;
   const { read } = await openCommand(output, options);
   const lives = await read((db) =>
     explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
   );
-  const similar = lives.length === 0 ? await read((db) => findJoinedIds(db, id)) : [];
   if (lives.length === 0)
     throw configurationError({
       code: 'order_not_found',
-      message: `No file has an order ${quoted(id)}.${similar.length === 0 ? '' : ` Similar: ${similar.map(quoted).join(', ')}.`}`,
+      message: `No file has an order ${quoted(id)}.`,
       help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.',
     });
   for (const life of lives) output.emit({ event: 'order', ...life });

@@ -187,7 +187,10 @@ function chosenOf(name: OrderFacet, visit: Visit): string | null {
 /** The history of one order, from the line in the file to the service's answer. */
 export const orderPage = definePage('/orders/:source/:order', async (visit) => {
   const { source = '', order = '' } = visit.params;
-  const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });
+  const lives = await explainOrder(visit.db, {
+    ...(source === '-' ? { order } : { order, source }),
+    isWhole: true,
+  });
   const life = lives.find(({ orderId }) => orderId === order || orderId === foldOrderId(order)) ?? lives[0];
   if (life === undefined) return notFound(visit, { source, order });
   const { orderId, orderName } = life;

@@ -113,7 +113,7 @@ function answer(kind: ClaimAnswerKind, text: string, more: Partial<ClaimAnswer> 
 
 async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> {
   const { db, claimant } = asking;
-  const lives = await explainOrder(db, { order: claim.orderId ?? '' });
+  const lives = await explainOrder(db, { order: claim.orderId ?? '', isWhole: true });
   for (const life of lives)
     for (const entry of life.entries)
       if (entry.state === 'accepted' && (await isOf(db, claimant, creditedBy(entry))) === true)

@@ -95,7 +95,7 @@ export type OrderLife = {
  */
 export async function explainOrder(
   db: Database,
-  options: { readonly order: string; readonly source?: string },
+  options: { readonly order: string; readonly source?: string; readonly isWhole?: boolean },
 ): Promise<readonly OrderLife[]> {
   const rows = await findOrders(db, options);
   return Promise.all(rows.map((life) => readLife(db, life)));
@@ -105,32 +105,34 @@ export async function explainOrder(
  * Finds orders by their id or name.
  *
  * @param options.order the id, also as `gid://shopify/Order/5601`, or the name (`#1001`). The `#` may be left out if no
- *   order has such an id.
+ *   order has such an id. If no order has the id or name, those are found whose id joins it with other columns.
+ * @param options.isWhole leaves these out: to find them, all orders are looked at.
  */
 export async function findOrders(
   db: Database,
-  options: { readonly order: string; readonly source?: string },
+  options: { readonly order: string; readonly source?: string; readonly isWhole?: boolean },
 ): Promise<readonly Found[]> {
-  const { source = null } = options;
+  const { source = null, isWhole = false } = options;
   const order = withoutGlobalId(options.order);
   // Names have no index, because it would slow down the reading of every order. So the id is tried first,
   // unless the text can only be a name.
   const [find, findOtherwise] = order.startsWith('#') ? [findByName, findById] : [findById, findByName];
-  const found = await find(db, { order, source });
-  return found.length > 0 ? found : findOtherwise(db, { order, source });
+  const finders = [find, findOtherwise, ...(isWhole || !/\d/.test(order) ? [] : [findByPart])];
+  for (const one of finders) {
+    const found = await one(db, { order, source });
+    if (found.length > 0) return found;
+  }
+  return [];
 }
 
-/**
- * Returns ids that join an id with other columns (`joined_columns`): `Utrecht:1003` for `1003`. It looks at all orders,
- * so call it only if no order has the id itself.
- */
-export async function findJoinedIds(db: Database, order: string): Promise<readonly string[]> {
-  const rows = await rowsOf<{ readonly id: string }>(db)`
-    select distinct order_id as id from intake.orders
+/** Finds ids that join an id with other columns (`joined_columns`): `Utrecht:1003` for `1003`. */
+async function findByPart(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
+  return rowsOf<Found>(db)`
+    select source, order_id as "orderId", order_name as "orderName" from intake.orders
     where is_current and strpos(order_id, ':') > 0
       and string_to_array(lower(order_id), ':') @> array[lower(${foldOrderId(order)})]
-    order by order_id limit 5`;
-  return rows.map(({ id }) => id);
+      and (${source}::text is null or source = ${source}::text)
+    order by source, order_id limit 20`;
 }
 
 type Found = { readonly source: string | null; readonly orderId: string; readonly orderName: string | null };

@@ -49,9 +49,9 @@ type Find = (
 ) => Promise<readonly (Pick<Subject, 'id' | 'name'> & Partial<Subject>)[]>;
 
 const FINDERS: Readonly<Record<SubjectKind, Find>> = {
-  // There may be millions, so they are found by their whole id or name only.
-  async order(db, text) {
-    const found = await findOrders(db, { order: text });
+  // There may be millions, so a search finds them by their whole id or name only.
+  async order(db, text, partsUpTo) {
+    const found = await findOrders(db, { order: text, isWhole: partsUpTo !== null });
     return found.map(({ source, orderId, orderName }) => ({
       id: orderId,
       source,

@@ -4,7 +4,7 @@ import { addUp, type OrdersReport, reportOrders } from '../../../jobs/attribute-
 import type { Database } from '../../../src/db/connect.ts';
 import { listDoubts } from '../../../src/reports/doubts/list-doubts.ts';
 import { countRejected, listRejected } from '../../../src/reports/files/list-rejected.ts';
-import { explainOrder, findJoinedIds } from '../../../src/reports/lives/explain-order.ts';
+import { explainOrder, findOrders } from '../../../src/reports/lives/explain-order.ts';
 import { listRuns } from '../../../src/reports/runs/list-runs.ts';
 import { readStatus } from '../../../src/reports/status/status.ts';
 import { refreshReporting } from '../../../src/rollups/refresh-reporting.ts';
@@ -213,8 +213,10 @@ describe('the history of an order', () => {
     expect(await explainOrder(db, { order: '1001', source: 'other' })).toEqual([]);
     // Ids that join it with another column are named instead.
     await sql`update intake.orders set order_id = 'Utrecht:' || order_id where order_id = '1001'`.execute(db);
-    expect(await findJoinedIds(db, '1001')).toEqual(['Utrecht:1001']);
-    expect(await findJoinedIds(db, '100')).toEqual([]);
+    const found = await findOrders(db, { order: '1001' });
+    expect(found.map(({ orderId }) => orderId)).toEqual(['Utrecht:1001']);
+    expect(await findOrders(db, { order: '100' })).toEqual([]);
+    expect(await findOrders(db, { order: '1001', isWhole: true })).toEqual([]);
   });
 });
 
