@@ -21,8 +21,11 @@ export const backfillCommand: CommandDefinition = {
         .argument('<job>', 'name of the job in the configuration')
         .option('--from <day>', 'first day, as 2023-01-01, in time_zone of the job', parseDay)
         .option('--to <day>', 'last day', parseDay)
-        .option('--plan', 'store the plan with what it read, and post nothing')
-        .option('--dry-run', 'the same as --plan: the plan is stored, and nothing is posted')
+        .option(
+          '--plan',
+          'post nothing; store the plan and what it read, so that you can approve exactly this plan',
+        )
+        .option('--dry-run', 'the same as --plan: it stores the plan and what it read, and sends nothing')
         .option('--yes', 'execute the plan without asking: for scripts'),
     ),
   examples: [

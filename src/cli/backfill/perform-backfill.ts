@@ -106,6 +106,7 @@ export async function performBackfill(
       const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
       // A plan without orders is not kept as one that could be executed.
       if (hasNothingToPost(backfill)) await cancelEmpty(run, backfill);
+      if (options.plan === true && isKept) output.print(sayStored(backfill));
       if (options.plan === true) return planned;
       if (hasNothingToPost(backfill)) {
         const idle = await endIdle(run, backfill);
@@ -346,6 +347,14 @@ function showPlan(
     ...plan,
   });
   output.show(describePlan(backfill, { requestsPerSecond, isKept }));
+}
+
+/** What a plan leaves behind although it sends nothing. What a person approves must be exactly what is posted then. */
+function sayStored(backfill: Backfill): string {
+  const more = hasNothingToPost(backfill)
+    ? ''
+    : ` To leave nothing that could be executed:  npx influencer-sync backfill cancel ${backfill.backfillId}`;
+  return `Nothing was sent. Stored: the plan, and what was read for it: its files count as read, as after a run, because exactly the plan that you approve is posted.${more}`;
 }
 
 /**

@@ -341,13 +341,14 @@ function finish(output: Output, { fates, found, owners, proposals, codes, looked
     ...(isFound ? {} : { config: shortPath(written) }),
     ...(envFile === undefined ? {} : { envFile }),
   });
-  const job = jobKinds.find(({ starter }) => starter?.reads === 'orders')?.kind;
+  const first = hasOrders ? 'orders' : found.sources[0]?.examined.kind;
+  const job = jobKinds.find(({ starter }) => starter?.reads === first)?.kind;
   // Codes are filled in by people.
   const kept = fates.flatMap(({ path, state }) =>
     state === 'differs' && path.endsWith('.yaml') ? [path] : [],
   );
   const next =
-    hasOrders && kept.length === 0
+    job !== undefined && kept.length === 0
       ? `npx influencer-sync plan ${job}${option}`
       : `npx influencer-sync doctor${option}`;
   const unowned = codes.length - owners.length;

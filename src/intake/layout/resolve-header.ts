@@ -166,6 +166,9 @@ function helpFor(header: readonly string[], fitting: string | null, foundCount: 
   if (header.some((name) => name.includes('\u0000'))) {
     return "There are NUL bytes between the letters, as in UTF-16: set the source's encoding to utf-16le.";
   }
+  const filled = header.filter((name) => name.trim() !== '').length;
+  if (header.length > 1 && foundCount === 0 && filled * 2 <= header.length)
+    return 'Most cells of the first row are blank, as above a header. If there are lines above it, `preamble_lines: search` finds it.';
   if (header.length === 1)
     return 'There is only one column. Either the layout has another delimiter, or there are lines above the header: `preamble_lines: search` finds it.';
   if (foundCount === 0)

@@ -111,7 +111,13 @@ export function proposeLayout(
     const footer = footerOf(rows);
     for (const beginning of footer.beginnings) footers.add(beginning);
     const labelled = rows.slice(0, rows.length - footer.rows);
-    return labelled.slice(0, labelled.length - countTotals(labelled));
+    const orders = labelled.length - countTotals(labelled);
+    // A run recognises totals by their amounts, and a number of orders in another column only by its name.
+    for (const { cells } of labelled.slice(orders)) {
+      const label = cells.find((cell) => cell.trim() !== '')?.trim() ?? '';
+      if (/^[^\d@]{3,60}$/.test(label)) footers.add(label);
+    }
+    return labelled.slice(0, orders);
   });
   const records = files.flat();
   const columns = header.map((text, index): MeasuredColumn => {

@@ -178,23 +178,29 @@ async function findHeaderBelowTitle(
   top: CsvChunk,
   { layouts, reading }: { readonly layouts: readonly Layout[]; readonly reading: DetectedMeans },
 ): Promise<Header | null> {
-  const filled = (header: readonly string[]): number => header.filter((name) => name.trim() !== '').length;
-  if (filled(top.header) >= MIN_HEADER_CELLS && filled(top.header) * 2 > top.header.length) return null;
-  for (let lines = 1; lines <= MAX_TITLE_LINES; lines += 1) {
+  if (isHeader(top)) return null;
+  for (let lines = 1; lines <= MAX_PREAMBLE_LINES; lines += 1) {
     const splitting = plainLayout(layouts, lines);
     const below = await readTop(file, splitting, reading);
     if ('held' in below) continue;
-    const { header, records, rejected } = below;
-    const isOfNames = header.every((name) => /\p{L}/u.test(name) && !name.includes('@'));
-    if (header.length >= MIN_HEADER_CELLS && isOfNames && records.length > rejected.length)
-      return { top: below, splitting, verdict: { kind: 'unknown' } };
+    if (isHeader(below)) return { top: below, splitting, verdict: { kind: 'unknown' } };
   }
   return null;
 }
 
+/** Whether a line has the names of columns, and the rows below it have as many cells. */
+function isHeader({ header, records, rejected }: CsvChunk): boolean {
+  const names = header.filter((name) => name.trim() !== '');
+  return (
+    names.length >= MIN_HEADER_CELLS &&
+    names.length * 2 > header.length &&
+    names.every((name) => /\p{L}/u.test(name) && !name.includes('@')) &&
+    (records.length > rejected.length || records.length + rejected.length === 0)
+  );
+}
+
 /** A title has fewer cells than a table of orders. */
 const MIN_HEADER_CELLS = 3;
-const MAX_TITLE_LINES = 10;
 
 /** Detects files that are not tables: whole lines in quotes, binary content, or a single column. */
 function damageOf({ header, records }: CsvChunk): Omit<RefusedFile, 'file'> | null {

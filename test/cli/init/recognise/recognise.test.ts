@@ -305,3 +305,30 @@ test('months without an accent have the encoding of those beside them, so that a
   };
   expect(summary(await look(folderWith(utf8)))).toEqual(['orders proposed  3']);
 });
+
+test('a title of a dozen lines with periods and notes, and totals with a number of orders, are no rows of a report', async () => {
+  const title = [
+    'Marketplace Seller Report',
+    'Range:,10/01/2026,to,10/31/2026',
+    '',
+    ...Array.from({ length: 10 }, (_, at) => `Note ${at}:,Some text`),
+    '',
+  ];
+  const header = 'Order Number,Order Date,Total,Promo Code,Order Status';
+  const orders = ['MK-1,10/13/2026,$24.99,MIRA10,Completed', 'MK-2,10/14/2026,"$1,250.00",,Completed'];
+  const totals = ['', 'Totals,,"$1,274.99",,', 'Number of orders,2,,,', ''];
+  const text = [...title, header, ...orders, ...totals].join('\n');
+  // A spreadsheet saves each line with as many cells as the widest one has.
+  const isShort = (line: string): boolean => !line.startsWith('MK-') && !line.startsWith('Totals');
+  const padded = text
+    .split('\n')
+    .map((line) =>
+      isShort(line) ? `${line}${','.repeat(Math.max(0, 4 - line.split(',').length + 1))}` : line,
+    )
+    .join('\n');
+  for (const content of [text, padded]) {
+    const { preview } = ordersOf(await look(folderWith({ 'report.csv': content })));
+    expect(preview).toMatchObject({ orders: 2, rows: 2, rejected: [] });
+    expect(preview.footer).toHaveLength(2);
+  }
+});
