@@ -107,16 +107,13 @@ export function proposeLayout(
     ),
   ];
   const footers = new Set<string>();
+  const totals: CsvRecord[] = [];
   const files = rowsOfFiles.map((rows) => {
     const footer = footerOf(rows);
     for (const beginning of footer.beginnings) footers.add(beginning);
     const labelled = rows.slice(0, rows.length - footer.rows);
     const orders = labelled.length - countTotals(labelled);
-    // A run recognises totals by their amounts, and a number of orders in another column only by its name.
-    for (const { cells } of labelled.slice(orders)) {
-      const label = cells.find((cell) => cell.trim() !== '')?.trim() ?? '';
-      if (/^[^\d@]{3,60}$/.test(label)) footers.add(label);
-    }
+    totals.push(...labelled.slice(orders));
     return labelled.slice(0, orders);
   });
   const records = files.flat();
@@ -182,6 +179,11 @@ export function proposeLayout(
       const ids = rows.map(({ cells }) => cleanText(cells[id.index] ?? '')).filter((text) => text !== '');
       return new Set(ids).size < ids.length;
     });
+    // A run recognises a sum by its amount, and a number of orders in another column only by its label.
+    for (const { cells } of totals) {
+      const label = cells.find((cell) => cell.trim() !== '')?.trim() ?? '';
+      if ((cells[total.index] ?? '').trim() === '' && /^[^\d@]{3,60}$/.test(label)) footers.add(label);
+    }
     const text = ordersText({ ...proposed, footer: [...footers], hasItems });
     const others = assigned.stops.filter(({ reason }) => reason === 'other_status');
     const states = [...others.map(({ column }) => column), ...[chosen.get('status') ?? []].flat()];
