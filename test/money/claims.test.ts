@@ -310,6 +310,54 @@ describe('a claim that an order was not credited', () => {
     }
   });
 
+  it('says what was refunded, and what it came to, before an export stated it in another currency', async () => {
+    const shop = await openWorkshop({ flow: FLOW });
+    shop.write('codes.csv', CODES);
+    shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
+    const header = 'order_id,order_revenue,refunded_amount,currency,discount_codes,placed_at,status';
+    const stated = [
+      ['50.00,,EUR', '80.00,,EUR'],
+      ['50.00,15.00,EUR', '70.00,,EUR'],
+      ['60.00,,USD', '90.00,2.00,USD'],
+    ];
+    for (const [index, [one, other]] of stated.entries()) {
+      const rest = 'MIA10,2026-04-10T10:00:00Z,paid';
+      shop.drop(`${index}.csv`, `${header}\n2001,${one},${rest}\n2002,${other},${rest}\n`);
+      await shop.run();
+    }
+    shop.write('claims.csv', 'creator,order_id\nmia.test,2001\nmia.test,2002\n');
+    await shop.cli('claims', 'add', 'claims.csv');
+    const answers = async () =>
+      eventsOf((await shop.cli('claims', '--json')).stdout, 'claim')
+        .toReversed()
+        .map(({ answer: { kind, text, reply } }) => [kind, text, reply]);
+    expect(await answers()).toEqual([
+      [
+        'credit_in_question',
+        expect.stringMatching(
+          /50\.00 EUR\. Refunded when it was last stated in EUR: 15\.00 EUR\. It is held/,
+        ),
+        expect.stringMatching(/changed since\. Refunded when it was last stated in EUR: 15\.00 EUR\. We are/),
+      ],
+      [
+        'credit_in_question',
+        expect.stringMatching(
+          /Refunded by now: 2\.00 USD\. It is held .* Before that, it came to 70\.00 EUR\. /,
+        ),
+        expect.stringContaining('Refunded by now: 2.00 USD.'),
+      ],
+    ]);
+    const decide = ['--as', 'sent', '--source', 'shop', '--reason', 'the shop sells in USD now'];
+    expect((await shop.cli('statement', 'restated', ...decide)).exitCode).toBe(0);
+    expect((await answers()).map(([kind, , reply]) => [kind, reply])).toEqual([
+      [
+        'credited',
+        expect.stringMatching(/: 50\.00 EUR\. Refunded when it was last stated in EUR: 15\.00 EUR\./),
+      ],
+      ['credited', expect.stringContaining('The order has changed since: 70.00 EUR counts now.')],
+    ]);
+  });
+
   it('is answered with "unknown" where a file is held or a row could not be used, never with a no', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     shop.write('codes.csv', `${CODES}ZOE20,4819,,DEALZOE,,,\n`);

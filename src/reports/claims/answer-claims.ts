@@ -8,7 +8,7 @@ import { foldOrderId, similarId } from '../../core/text/order-key.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
-import { isOwnAdjustment } from '../../ledger/propose.ts';
+import { amountAfter, isInSentCurrency, isOwnAdjustment } from '../../ledger/propose.ts';
 import type { ClaimLine } from '../../money/claims/parse-claims.ts';
 import { markLookAlikes, plural } from '../../render/text.ts';
 import { isSettled } from '../files/list-rejected.ts';
@@ -148,6 +148,8 @@ function seeOrder({ source, orderId }: Pick<OrderLife, 'source' | 'orderId'>): A
 type Change = {
   readonly kind: 'changed' | 'refunded' | 'cancelled' | 'excluded' | 'reattributed' | 'held';
   readonly newAmount: string | null;
+  /** What it came to by the last change before it was held. Null: what was sent. */
+  readonly amountBefore: string | null;
   readonly detail: string | null;
   /** Nothing of it counts any more. */
   readonly isGone: boolean;
@@ -158,6 +160,11 @@ async function readChange(db: Database, { entryId }: EntryLife): Promise<Change 
   const change = await rowOf<Change & { readonly isAsSent: boolean }>(db)`
     select kind, new_amount::text as "newAmount", detail,
       kind = 'changed' and not is_decision and coalesce(new_body_hash = old_body_hash, false) as "isAsSent",
+      (
+        select ${amountAfter('b')}::text from ledger.adjustments b
+        where d.kind = 'held' and b.entry_id = d.entry_id and b.adjustment_id < d.adjustment_id
+          and b.kind <> 'held' and ${isOwnAdjustment('b')} and ${isInSentCurrency('b')}
+        order by b.adjustment_id desc limit 1) as "amountBefore",
       kind <> 'held' and (new_body_hash is null or coalesce(new_amount = 0, false)) as "isGone"
     from ledger.adjustments d
     where entry_id = ${entryId}::bigint and ${isOwnAdjustment('d')}
@@ -198,11 +205,17 @@ async function answerCredited(db: Database, life: OrderLife, entry: EntryLife): 
       : `It counts in the statement of ${counted.month} and earned ${formatMoney(counted.earned, counted.currency)}.`;
   const { text } = answerOrder(life);
   const of = { next: seeOrder(life), statementMonth: counted?.month ?? null };
-  if (change !== null && isInQuestion(change))
-    return answer('credit_in_question', `${text} ${IN_QUESTION[change.kind]} ${statement}`, {
+  const refunded = sayRefunded(life, entry.currency);
+  if (change !== null && isInQuestion(change)) {
+    const before =
+      change.amountBefore === null || change.amountBefore === entry.amount
+        ? ''
+        : ` Before that, it came to ${formatMoney(change.amountBefore, entry.currency)}.`;
+    return answer('credit_in_question', `${text} ${IN_QUESTION[change.kind]}${before} ${statement}`, {
       ...of,
-      reply: `It was credited to you on ${day}${sum}, but the order has changed since. We are checking what it comes to now.`,
+      reply: `It was credited to you on ${day}${sum}, but the order has changed since.${refunded} We are checking what it comes to now.`,
     });
+  }
   if (change?.isGone === true)
     return answer(
       'no_longer_counted',
@@ -218,7 +231,7 @@ async function answerCredited(db: Database, life: OrderLife, entry: EntryLife): 
       : ` ${change.kind === 'refunded' ? 'It was refunded' : 'The order has changed'} since: ${formatMoney(change.newAmount, entry.currency)} counts now.`;
   return answer('credited', `${text}${now} ${statement}`, {
     ...of,
-    reply: `Credited to you on ${day}${sum}.${now}${sayRefunded(life)} ${statement}`,
+    reply: `Credited to you on ${day}${sum}.${now}${refunded} ${statement}`,
     // An order without its currency has no amount that could be added up.
     credited:
       entry.amount === null || entry.currency === null

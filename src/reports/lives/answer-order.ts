@@ -7,7 +7,7 @@ import { type Block, say } from '../../render/block.ts';
 import { markLookAlikes } from '../../render/text.ts';
 import { sayDecided } from '../held/describe-held-orders.ts';
 import { creditedBy, type EntryLife } from './entry-lives.ts';
-import type { CodeOwner, OrderAttribution, OrderLife } from './explain-order.ts';
+import type { CodeOwner, OrderAttribution, OrderLife, OrderVersion } from './explain-order.ts';
 
 /** What became of something, in one or two sentences, and what a person can do about it. */
 export type Answer = {
@@ -138,7 +138,11 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, li
   });
   switch (state) {
     case 'accepted':
-      return answer('credited', 'green', `Credited to ${whom}${deal} on ${day}${money}.${sayRefunded(life)}`);
+      return answer(
+        'credited',
+        'green',
+        `Credited to ${whom}${deal} on ${day}${money}.${sayRefunded(life, currency)}`,
+      );
     case 'in_doubt':
       return answer(
         'in_doubt',
@@ -172,12 +176,26 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, li
   }
 }
 
-/** What was refunded by now, according to the version in force. */
-export function sayRefunded({ versions }: OrderLife): string {
+/**
+ * What was refunded by now, according to the version in force. If that is in another currency than what was sent, also what
+ * was refunded when the order was last stated in that currency: statements take it off.
+ *
+ * @param sentIn the currency that was sent; null if it is not known.
+ */
+export function sayRefunded({ versions }: OrderLife, sentIn: string | null): string {
   const current = versions.find(({ isCurrent }) => isCurrent);
-  return current?.refunded == null || !isMore(current.refunded, '0')
-    ? ''
-    : ` Refunded by now: ${formatMoney(current.refunded, current.currency)}.`;
+  const before = versions.findLast(
+    ({ fileState, isOlder, currency }) => fileState === 'sealed' && !isOlder && currency === sentIn,
+  );
+  const refundOf = (version: OrderVersion | undefined) =>
+    version?.refunded != null && isMore(version.refunded, '0')
+      ? formatMoney(version.refunded, version.currency)
+      : null;
+  const [now, then] = [refundOf(current), before === current ? null : refundOf(before)];
+  return [
+    now === null ? '' : ` Refunded by now: ${now}.`,
+    then === null ? '' : ` Refunded when it was last stated in ${sentIn}: ${then}.`,
+  ].join('');
 }
 
 function answerHeld(
