@@ -5,7 +5,11 @@ import type { Database } from '../../src/db/connect.ts';
 import { rowsOf } from '../../src/db/statement.ts';
 import { findLeaks } from '../../src/money/leaks/find-leaks.ts';
 import { type HeldGroup, listHeldGroups } from '../../src/reports/held/held-orders.ts';
-import { listOtherCurrency, type OtherCurrency } from '../../src/reports/money/list-other-currency.ts';
+import {
+  listOtherCurrency,
+  type OtherCurrency,
+  sumOtherCurrency,
+} from '../../src/reports/money/list-other-currency.ts';
 import { SHOWN_OTHER_CURRENCY } from '../../src/reports/money/other-currency.ts';
 import {
   type AdjustmentGroup,
@@ -133,6 +137,8 @@ export async function reportOrders(
   const { count: doubts, details: doubtDetails } = await readRunDoubts(db, { job });
   const heldOrders = await listHeldGroups(db, { job });
   const otherCurrency = await listOtherCurrency(db, { job, limit: SHOWN_OTHER_CURRENCY });
+  const otherCurrencySums = await sumOtherCurrency(db, { job });
+  const otherCurrencyTotal = otherCurrencySums.reduce((sum, { orders }) => sum + orders, 0);
   const { rejected, held } = counts.entries;
   return {
     kind: 'attribute-orders',
@@ -145,7 +151,7 @@ export async function reportOrders(
     needsAttention:
       codeProblems.length > 0 ||
       files.needAttention ||
-      rejected + held + heldOrders.length + otherCurrency.count > 0,
+      rejected + held + heldOrders.length + otherCurrencyTotal > 0,
     details: {
       dispositions,
       credits: credited.credits,
@@ -155,8 +161,8 @@ export async function reportOrders(
       unownedCodes: unowned.codes,
       unownedCodesTotal: unowned.total,
       heldOrders,
-      otherCurrency: otherCurrency.orders,
-      otherCurrencyTotal: otherCurrency.count,
+      otherCurrency,
+      otherCurrencyTotal,
       adjustments: await readAdjustments(db, runId),
       leaks: leaks.filter(({ acknowledged }) => acknowledged === null),
       codeProblems,

@@ -12,6 +12,7 @@ import type { StatementRules } from '../money/statement.ts';
 import type { WriteAudit } from '../ops/record-audit.ts';
 import { plural } from '../render/text.ts';
 import {
+  digestOtherCurrency,
   listOtherCurrency,
   type OtherCurrency,
   type OtherCurrencyFilter,
@@ -23,8 +24,9 @@ export type Settled =
       readonly kind: 'settled';
       /** The orders, as they were listed, and what each earns now. Null: unknown, or it is in no statement. */
       readonly orders: readonly (OtherCurrency & { readonly earned: DecimalText | null })[];
+      readonly auditId: string;
     }
-  /** Nothing is written: ids of which no such order is known, and those of several sources. */
+  /** Nothing is written: ids of which no such order is known, and those of several sources. Neither: they have changed. */
   | { readonly kind: 'unclear'; readonly unknown: readonly string[]; readonly several: readonly string[] };
 
 /**
@@ -37,12 +39,15 @@ export async function settleOtherCurrency(
   trx: DatabaseTransaction,
   {
     filter,
+    shown,
     comesTo,
     rules,
     reason,
     audit,
   }: {
-    readonly filter: OtherCurrencyFilter;
+    readonly filter: Pick<OtherCurrencyFilter, 'source' | 'orderIds'>;
+    /** Digest of the orders that the person saw. If they are others or have changed since, nothing is decided. */
+    readonly shown?: string;
     readonly comesTo: ComesTo;
     /** What the orders earn now is computed by them. */
     readonly rules: StatementRules;
@@ -52,7 +57,7 @@ export async function settleOtherCurrency(
     readonly audit: WriteAudit;
   },
 ): Promise<Settled> {
-  const list = async () => (await listOtherCurrency(trx, { ...filter, isToDecide: true })).orders;
+  const list = () => listOtherCurrency(trx, { ...filter, isToDecide: true });
   const jobs = new Set((await list()).map(({ job }) => job));
   // A run that decides about these orders ends first, so that its adjustments are older than this one.
   for (const job of [...jobs].toSorted()) await lockJob(trx, job);
@@ -62,12 +67,13 @@ export async function settleOtherCurrency(
     orders.filter(({ orderId }) => foldOrderId(orderId) === foldOrderId(id)).length;
   const unknown = named.filter((id) => countOf(id) === 0);
   const several = named.filter((id) => countOf(id) > 1);
-  if (orders.length === 0 || unknown.length + several.length > 0)
+  const hasChanged = shown !== undefined && shown !== digestOtherCurrency(orders);
+  if (orders.length === 0 || unknown.length + several.length > 0 || hasChanged)
     return { kind: 'unclear', unknown, several };
   const entryIds = orders.map(({ entryId }) => entryId);
   await settleRestated(trx, { entryIds, comesTo });
   const sent = orders.map(({ sentAmount: amount, currency }) => ({ amount, currency }));
-  await audit({
+  const auditId = await audit({
     ...{ action: 'settle_other_currency', subjectKind: 'order', filter, reason },
     subject: orders.length === 1 ? (orders[0]?.orderId ?? null) : null,
     summary: `${plural(orders.length, 'order')}, sent with ${formatAmounts(sent)} and stated in another currency since: ${comesTo === 'sent' ? 'what they came to before stays' : 'all of it was returned'}.`,
@@ -85,6 +91,7 @@ export async function settleOtherCurrency(
   const earned = new Map(rows.map((row) => [row.id, row.earned]));
   return {
     kind: 'settled',
+    auditId,
     orders: orders.map((order) => ({ ...order, earned: earned.get(order.entryId) ?? null })),
   };
 }

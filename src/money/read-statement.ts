@@ -385,13 +385,13 @@ export function listUnknownFees(
 /** SQL: the entries of which it is unknown what they come to now: the last adjustment says so. */
 const heldEntries = onceHeld(sql`l.kind = 'held'`);
 
-/** SQL: the entries that were held, and of which the last adjustment `l` is such. Looked up one by one, as few are held. */
+/** SQL: the entries that were held, and of which the last adjustment `l` is such, with that adjustment. Looked up one by one, as few are held. */
 export function onceHeld(isSuch: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-  select h.entry_id
+  select h.entry_id, l.adjustment_id
   from (select distinct entry_id from ledger.adjustments where kind = 'held' and not is_elsewhere) h
   cross join lateral (
-    select l.kind, l.is_decision
+    select l.adjustment_id, l.kind, l.is_decision
     from ledger.adjustments l
     where l.entry_id = h.entry_id and not l.is_elsewhere
     order by l.adjustment_id + 0 desc

@@ -95,3 +95,63 @@ it('held orders are decided about on their page, with a reason, exactly those th
   expect(await shop.posted()).toEqual(['1']);
   expect(textOf((await get('/held')).text)).toContain('No order is held.');
 });
+
+it('orders that are stated in another currency are settled on their page, exactly those that it showed', async () => {
+  const shop = await openWorkshop({
+    flow: `${FLOW}statements: {terms: ./terms.csv, return_window_days: 0, time_zone: UTC}\n`,
+  });
+  shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
+  const state = async (name: string, ...orders: readonly string[]) => {
+    const rest = 'MIA10,2026-04-10T10:00:00Z,paid';
+    shop.drop(
+      `${name}.csv`,
+      `order_id,order_revenue,refunded_amount,currency,discount_codes,placed_at,status\n${orders.map((order) => `${order},${rest}\n`).join('')}`,
+    );
+    await shop.run();
+  };
+  await state('1', '1,50.00,,EUR', '2,80.00,,EUR');
+  await state('2', '1,50.00,15.00,EUR');
+  await state('3', '1,60.00,20.00,USD', '2,90.00,,USD');
+  const { get, post } = await startTestConsole(shop);
+  expect((await get('/fix')).text).toContain('<a href="/restated?source=shop">Posted orders of shop are stated');
+  expect((await get('/orders/shop/1')).text).toMatch(
+    /Refunded when it was last stated in EUR: 15\.00 EUR\. An export states it in USD since\..*href="\/restated\?source=shop&amp;order=1">Decide what it comes to</,
+  );
+  const page = await get('/restated?source=shop');
+  expect(textOf(page.text)).toMatch(/shop 2 130\.00 EUR .*Decide about 2 orders, sent with 130\.00 EUR/);
+  expect(textOf(page.text)).toMatch(/ 1 shop DEALMIA 50\.00 EUR 60\.00 USD 20\.00 USD /);
+  const shown = (text: string) => /name="shown" value="([^"]*)"/.exec(text)?.[1] ?? '';
+  const alone = await get('/restated?source=shop&order=1');
+  const one = { source: 'shop', order: '1', shown: shown(alone.text), reason: 'asked the shop' };
+  // What has changed since, or is about other orders, is not decided.
+  for (const wrong of [{ shown: shown(page.text) }, { order: '2' }, { order: 'NOPE' }])
+    expect((await post('/restated/settle', { ...one, as: 'sent', ...wrong })).status).toBe(409);
+  const unticked = await post('/restated/settle', { ...one, as: 'returned' });
+  expect([unticked.status, textOf(unticked.text)]).toEqual([409, expect.stringContaining('Tick the box')]);
+  await state('4', '1,60.00,25.00,USD');
+  expect((await post('/restated/settle', { ...one, as: 'sent' })).status).toBe(409);
+  const again = { ...one, shown: shown((await get('/restated?source=shop&order=1')).text) };
+  const kept = await post('/restated/settle', { ...again, as: 'sent', return_to: '/restated?source=shop' });
+  expect(textOf(kept.text)).toContain(
+    '1 order, sent with 50.00 EUR and stated in another currency since: what they came to before stays.',
+  );
+  expect(textOf((await get('/statements/2026-04')).text)).toContain('To pay 11.50 EUR');
+  const rest = { source: 'shop', shown: shown((await get('/restated?source=shop')).text), reason: 'refunded' };
+  expect((await post('/restated/settle', { ...rest, as: 'returned', understood: 'yes' })).status).toBe(200);
+  expect(textOf((await get('/statements/2026-04')).text)).toContain('To pay 3.50 EUR');
+  expect(textOf((await get('/restated')).text)).toContain('No posted order waits to be settled.');
+  const { rows } = await sql`
+    select subject, actor, reason from ops.audit where action = 'settle_other_currency' order by audit_id`.execute(
+    shop.db,
+  );
+  expect(rows).toEqual([
+    { subject: '1', actor: expect.any(String), reason: 'asked the shop' },
+    { subject: '2', actor: expect.any(String), reason: 'refunded' },
+  ]);
+  // A decision can be corrected.
+  const decided = await get('/restated?source=shop&order=2');
+  expect(textOf(decided.text)).toContain('It was decided before.');
+  const correction = { source: 'shop', order: '2', shown: shown(decided.text), reason: 'wrong order' };
+  expect((await post('/restated/settle', { ...correction, as: 'sent' })).status).toBe(200);
+  expect(textOf((await get('/statements/2026-04')).text)).toContain('To pay 11.50 EUR');
+});

@@ -335,14 +335,14 @@ describe('a claim that an order was not credited', () => {
       [
         'credit_in_question',
         expect.stringMatching(
-          /50\.00 EUR\. Refunded when it was last stated in EUR: 15\.00 EUR\. It is held/,
+          /50\.00 EUR\. Refunded when it was last stated in EUR: 15\.00 EUR\. An export states it in USD since\. It is held/,
         ),
         expect.stringMatching(/changed since\. Refunded when it was last stated in EUR: 15\.00 EUR\. We are/),
       ],
       [
         'credit_in_question',
         expect.stringMatching(
-          /Refunded by now: 2\.00 USD\. It is held .* Before that, it came to 70\.00 EUR\. /,
+          /Refunded by now: 2\.00 USD\. An export .* It is held .* Before that, it came to 70\.00 EUR\. /,
         ),
         expect.stringContaining('Refunded by now: 2.00 USD.'),
       ],

@@ -280,6 +280,19 @@ describe('currencies are never mixed:', () => {
       3,
       ['"order_id":"A1"', '"order_id":"A2"', '"order_id":"A3"'],
     ]);
+    // A long list shows its first orders, and says how many more there are and what all were sent with.
+    const brief = await shop.cli('statement', 'restated', '--limit', '1');
+    expect(brief.stdout).toMatch(/another currency since \(3\): sent with 300\.00 USD[\s\S]*A1 [\s\S]*and 2 more/);
+    expect(brief.stdout).not.toContain('A2');
+    const csv = await shop.cli('statement', 'restated', '--format', 'csv', '--limit', '1');
+    expect([csv.exitCode, csv.stdout.split('\r\n')]).toEqual([
+      3,
+      [
+        'source,order_id,deal_id,sent_amount,sent_currency,total,refunded,stated_in',
+        ...['A1', 'A2', 'A3'].map((id) => `shop,${id},DEALMIA,100.0000,USD,15000.0000,,JPY`),
+        '',
+      ],
+    ]);
     const kept = await decide('--as', 'sent', '--order', 'A1', '--order', 'A2');
     expect([kept.exitCode, kept.stdout]).toEqual([
       0,

@@ -7,7 +7,7 @@ import { monthBefore } from '../../core/time/month.ts';
 import type { ComesTo } from '../../ledger/settle-restated.ts';
 import { plural } from '../../render/text.ts';
 import type { DocumentOf } from '../../reports/money/creator-statement.ts';
-import { type CommandDefinition, type ConfigOptions, parseMonth } from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount, parseMonth } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal, requireReason, usageError } from '../usage-error.ts';
@@ -110,7 +110,11 @@ export const statementCommand: CommandDefinition = {
               'sent: they earn what they earned before; returned: all was paid back, and they earn nothing',
             ).choices(['sent', 'returned']),
           )
-          .option('--reason <text>', 'how you know; kept in the audit'),
+          .option('--reason <text>', 'how you know; kept in the audit')
+          .option('--limit <count>', 'maximum orders to list', parseCount, 50)
+          .addOption(
+            new Option('--format <format>', 'what to print').choices(['table', 'csv']).default('table'),
+          ),
       action: performRestated,
     },
     { name: 'verify', description: 'check closed statements against their hashes', action: performVerifying },
@@ -392,6 +396,8 @@ type RestatedOptions = ConfigOptions & {
   readonly order?: readonly string[];
   readonly as?: ComesTo;
   readonly reason?: string;
+  readonly limit: number;
+  readonly format: 'table' | 'csv';
 };
 
 /**
@@ -405,17 +411,20 @@ async function performRestated(output: Output, options: RestatedOptions): Promis
   const { keepEarnings } = await import('../../money/kept-earnings.ts');
   const { loadStatementRules } = await import('../../money/load-rules.ts');
   const { listOtherCurrency } = await import('../../reports/money/list-other-currency.ts');
-  const { describeOtherCurrency } = await import('../../reports/money/other-currency.ts');
+  const { describeOtherCurrency, renderOtherCurrencyCsv } = await import(
+    '../../reports/money/other-currency.ts'
+  );
   const { config, read, change, decide } = await openCommand(output, options);
   const { source = null, order: orderIds = null, as: comesTo } = options;
   const filter = { source, orderIds };
   if (comesTo === undefined) {
-    const { orders } = await read((db) => listOtherCurrency(db, filter));
+    const orders = await read((db) => listOtherCurrency(db, filter));
     for (const order of orders) output.emit({ event: 'restated_order', ...order });
-    output.show(describeOtherCurrency(orders));
-    if (orders.length > 0) return EXIT.rowsRejected;
-    output.print('No posted order is stated in another currency.');
-    return EXIT.ok;
+    const sent = orders.map(({ sentAmount: amount, currency }) => ({ amount, currency }));
+    if (options.format === 'csv') output.printRows(renderOtherCurrencyCsv(orders));
+    else if (orders.length === 0) output.print('No posted order is stated in another currency.');
+    else output.show(describeOtherCurrency(orders.slice(0, options.limit), { count: orders.length, sent }));
+    return orders.length > 0 ? EXIT.rowsRejected : EXIT.ok;
   }
   if (source === null && orderIds === null)
     throw usageError('It is not said which orders are meant.', 'Name them: --order ID, or --source NAME.');

@@ -3,6 +3,9 @@ import { heldReason } from '../../core/held/held-order.ts';
 import { ENTRY_STATES } from '../../core/ledger.ts';
 import { decideHeld } from '../../decisions/decide-held.ts';
 import { DECISIONS, type Settled, settleDoubt } from '../../decisions/settle-doubt.ts';
+import { settleOtherCurrency } from '../../decisions/settle-restated.ts';
+import { keepEarnings } from '../../money/kept-earnings.ts';
+import { loadStatementRules } from '../../money/load-rules.ts';
 import { sayHeld } from '../../reports/held/describe-held-orders.ts';
 import { refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
@@ -94,6 +97,31 @@ export const orderActions: readonly ConsoleAction[] = [
       throw new Refused(
         `The held orders have changed since the page was shown, so nothing was decided. ${before}${now === said ? 'As many are held now, but they are other orders, their state is another, or somebody has decided about them' : `Now: ${now}`}. Look at them again.`,
       );
+    },
+  }),
+  /** Decides what posted orders come to that an export states in another currency since, as a page showed them. */
+  defineAction({
+    path: '/restated/settle',
+    form: z.object({
+      source: text.min(1, 'The form does not say which source it showed.'),
+      order: text.optional(),
+      shown: text.min(1, 'The form does not say which orders it showed.'),
+      as: z.enum(['sent', 'returned'], { error: 'Choose what the orders come to.' }),
+      understood: z.string().optional(),
+    }),
+    async perform({ trx, config, by, afterwards }, { source, order, shown, as: comesTo, understood }) {
+      if (comesTo === 'returned' && understood !== 'yes')
+        throw new Refused('Nothing was decided. Tick the box: what was paid for these orders is taken back.');
+      const rules = loadStatementRules(config.statements);
+      const filter = { source, orderIds: order === undefined ? null : [order] };
+      const { reason, audit } = by;
+      const settled = await settleOtherCurrency(trx, { filter, shown, comesTo, rules, reason, audit });
+      if (settled.kind === 'unclear')
+        throw new Refused(
+          'These orders have changed since the page was shown, or somebody has decided about them, so nothing was decided. Look at them again.',
+        );
+      afterwards((db) => keepEarnings(db, { rules }));
+      return settled.auditId;
     },
   }),
 ];

@@ -14,6 +14,7 @@ import { listRejectedCauses } from '../../reports/files/list-rejected.ts';
 import { describeReason } from '../../reports/held/describe-held-orders.ts';
 import { listHeldGroups } from '../../reports/held/held-orders.ts';
 import { formatAtLeast } from '../../reports/money/at-least.ts';
+import { sumOtherCurrency } from '../../reports/money/list-other-currency.ts';
 import type { ActionPath } from '../access/permissions.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, chooseBar, chooseBox, hiddenFields, notOffered } from '../markup/action-form.ts';
@@ -292,6 +293,16 @@ const KINDS: Readonly<Record<string, Kind>> = {
       );
       return html`${await Promise.all(forms)}`;
     },
+  ),
+  'other currency': kindOf(async ({ db, link }) =>
+    (await sumOtherCurrency(db, {})).map(({ source, currency, amount, orders, since }) => ({
+      what: `Posted orders of ${source} are stated in another currency since`,
+      count: orders,
+      amounts: money(amount, currency),
+      since,
+      href: link('/restated', { source }),
+      of: source,
+    })),
   ),
   'rejected rows': kindOf(async ({ db, link }) =>
     (await listRejectedCauses(db, { isOpen: true })).map(({ code, reason, rows, orderRows, since }) => ({

@@ -21,6 +21,7 @@ import { statementDocumentPage, statementPage, statementsPage } from './money/st
 import { noticesPage } from './notices.ts';
 import { orderPage, ordersPage } from './orders.ts';
 import { rejectedPage, rejectedRowPage } from './rejected.ts';
+import { restatedPage } from './restated.ts';
 import { runPage, runsPage } from './runs.ts';
 import { schedulesPage } from './schedules.ts';
 import { searchPage } from './search.ts';
@@ -59,6 +60,7 @@ const PLACES = {
       All: fixPage,
       'In doubt': doubtsPage,
       'Held orders': heldPage,
+      'Other currency': restatedPage,
       'Rejected rows': rejectedPage,
       'Unusual files': checksPage,
       'Bulk decisions': bulksPage,

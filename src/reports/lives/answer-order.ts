@@ -113,6 +113,19 @@ export function isDecisionOf(entry: EntryLife, decided: OrderAttribution | undef
   );
 }
 
+function answerCredited(credited: string, { currency, events }: EntryLife, life: OrderLife): OrderAnswer {
+  const text = `${credited}${sayRefunded(life, currency)}`;
+  const statedIn = life.versions.find(({ isCurrent }) => isCurrent)?.currency ?? currency;
+  const isHeld = events.findLast(({ kind }) => kind === 'adjusted')?.text.startsWith('held') ?? false;
+  if (statedIn === currency || !isHeld) return answer('credited', 'green', text);
+  const query = new URLSearchParams({ source: life.source ?? '', order: life.orderId });
+  return answer('credited', 'yellow', `${text} An export states it in ${statedIn} since.`, {
+    label: 'Decide what it comes to',
+    page: `/restated?${query}`,
+    command: `npx influencer-sync statement restated --order ${shellWord(life.orderId)}`,
+  });
+}
+
 const RANKS = ['in_doubt', 'sending', 'accepted', 'rejected', 'ready', 'held', 'written_off'];
 
 function rankOf({ state }: EntryLife): number {
@@ -138,11 +151,7 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, li
   });
   switch (state) {
     case 'accepted':
-      return answer(
-        'credited',
-        'green',
-        `Credited to ${whom}${deal} on ${day}${money}.${sayRefunded(life, currency)}`,
-      );
+      return answerCredited(`Credited to ${whom}${deal} on ${day}${money}.`, entry, life);
     case 'in_doubt':
       return answer(
         'in_doubt',

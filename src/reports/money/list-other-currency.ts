@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { createHash } from 'node:crypto';
+import { type RawBuilder, sql } from 'kysely';
 import type { DecimalText } from '../../core/money.ts';
 import { foldOrderId } from '../../core/text/order-key.ts';
 import type { Database } from '../../db/connect.ts';
@@ -8,6 +9,8 @@ import { onceHeld } from '../../money/read-statement.ts';
 /** An order that was posted, and that an export states in another currency since. */
 export type OtherCurrency = {
   readonly entryId: string;
+  /** The last change that was recorded of the order. */
+  readonly adjustmentId: string;
   readonly job: string;
   readonly source: string;
   readonly orderId: string;
@@ -26,45 +29,95 @@ export type OtherCurrencyFilter = {
   readonly job?: string | null;
   readonly source?: string | null;
   readonly orderIds?: readonly string[] | null;
+  /**
+   * A person decides about them. What was decided is then among the orders that are named, and what comes to nothing by a
+   * decision is among no others.
+   */
+  readonly isToDecide?: boolean;
 };
 
 /**
  * Lists posted orders that an export states in another currency since, or again although a person decided that they come to
  * nothing, and that nobody has settled: by source and id.
  *
- * @param options.isToDecide a person decides about them. What was decided is then among the orders that are named, and what
- * comes to nothing by a decision is among no others.
+ * @param options.after the key of the last row before them: source, id and entry.
  * @param options.limit the first ones only.
- * @returns them, and how many there are without the limit.
  */
 export async function listOtherCurrency(
   db: Database,
   {
-    job = null,
-    source = null,
-    orderIds = null,
-    isToDecide = false,
+    after = null,
     limit = null,
-  }: OtherCurrencyFilter & { readonly isToDecide?: boolean; readonly limit?: number | null },
-): Promise<{ readonly orders: readonly OtherCurrency[]; readonly count: number }> {
+    ...filter
+  }: OtherCurrencyFilter & {
+    readonly after?: Readonly<Record<'source' | 'orderId' | 'entryId', string>> | null;
+    readonly limit?: number | null;
+  },
+): Promise<readonly OtherCurrency[]> {
+  return rowsOf<OtherCurrency>(db)`
+    select h.entry_id as "entryId", h.adjustment_id as "adjustmentId", e.job, t.source,
+      t.order_id as "orderId", e.deal_id as "dealId", e.currency,
+      e.amount::numeric(24,4)::text as "sentAmount", o.currency as "statedIn", o.total, o.refunded
+    ${fromRestated(filter)}
+      and (${after === null}
+        or (t.source, t.order_id, h.entry_id)
+          > (${after?.source}::text, ${after?.orderId}::text, ${after?.entryId}::bigint))
+    order by t.source, t.order_id, h.entry_id
+    limit ${limit}::integer`;
+}
+
+/** What such orders of one source were sent with, in one currency. */
+export type OtherCurrencySum = {
+  readonly source: string;
+  readonly currency: string;
+  readonly amount: DecimalText;
+  readonly orders: number;
+  /** When the first of them was stated otherwise. */
+  readonly since: Date;
+};
+
+/** Adds up such orders by source and by the currency that was sent. */
+export function sumOtherCurrency(
+  db: Database,
+  filter: OtherCurrencyFilter,
+): Promise<readonly OtherCurrencySum[]> {
+  return rowsOf<OtherCurrencySum>(db)`
+    select t.source, e.currency, sum(e.amount)::numeric(24,4)::text as amount, count(*)::integer as orders,
+      min(d.noted_at) as since
+    ${fromRestated(filter, sql`join ledger.adjustments d on d.adjustment_id = h.adjustment_id`)}
+    group by 1, 2 order by 1, 2`;
+}
+
+/** Names the orders in the state in which a person saw them. */
+export function digestOtherCurrency(orders: readonly OtherCurrency[]): string {
+  const states = orders.map(({ adjustmentId, statedIn, total, refunded }) => [
+    adjustmentId,
+    statedIn,
+    total,
+    refunded,
+  ]);
+  return createHash('sha256').update(JSON.stringify(states)).digest('hex');
+}
+
+/** SQL: these orders, with their entry `e`, last adjustment `h`, decision `t` and version `o`. */
+function fromRestated(
+  { job = null, source = null, orderIds = null, isToDecide = false }: OtherCurrencyFilter,
+  joined = sql``,
+): RawBuilder<unknown> {
   const isNamed = orderIds !== null;
   const decided = sql`select from ledger.adjustments d where d.entry_id = h.entry_id and d.is_decision`;
-  const rows = await rowsOf<OtherCurrency & { count: number }>(db)`
-    select h.entry_id as "entryId", e.job, t.source, t.order_id as "orderId", e.deal_id as "dealId",
-      e.currency, e.amount::numeric(24,4)::text as "sentAmount", o.currency as "statedIn", o.total,
-      o.refunded, count(*) over ()::integer as count
+  return sql`
     from (${onceHeld(sql`l.kind = 'held' or (l.is_decision and ${isToDecide && isNamed})`)}) h
     cross join lateral (select e.* from ledger.entries e where e.entry_id = h.entry_id limit 1) e
     cross join lateral (select t.* from intake.attributions t where t.entry_id = h.entry_id and t.job = e.job
       limit 1) t
     cross join lateral (select o.* from intake.orders o where o.order_version_id = t.order_version_id
       limit 1) o
+    ${joined}
     where e.effect = 'referral' and e.state = 'accepted' and t.outcome <> 'held'
       and (o.currency <> e.currency or exists (${decided}))
       and (${isNamed || !isToDecide} or not exists (${decided} and d.new_amount = 0))
       and (${job}::text is null or e.job = ${job}) and (${source}::text is null or t.source = ${source})
       and (${!isNamed}
-        or ledger.fold_order_id(t.order_id) = any (${(orderIds ?? []).map(foldOrderId)}::text[]))
-    order by t.source, t.order_id limit ${limit}::integer`;
-  return { orders: rows.map(({ count: _count, ...order }) => order), count: rows[0]?.count ?? 0 };
+        or ledger.fold_order_id(t.order_id) = any (${(orderIds ?? []).map(foldOrderId)}::text[]))`;
 }

@@ -1,24 +1,30 @@
-import { type DecimalText, formatMoney } from '../../core/money.ts';
-import { type Block, column, more, number, section, table, whole } from '../../render/block.ts';
-import { plural } from '../../render/text.ts';
+import { type DecimalText, formatAmounts, formatMoney, type Money } from '../../core/money.ts';
+import { type Block, column, number, section, table, whole } from '../../render/block.ts';
+import { renderTableCsv } from '../../render/csv.ts';
 import type { OtherCurrency } from './list-other-currency.ts';
 
-/** So many are shown, unless all are asked for. */
+/** So many are shown, unless more are asked for. */
 export const SHOWN_OTHER_CURRENCY = 12;
+
+/** What these orders come to until they are settled. */
+export const RESTATED_WHY =
+  'It is unknown what these orders come to now, refunds included. They earn what they earned before: nothing, if a person decided so and an export states them again.';
 
 /**
  * Describes posted orders that an export states in another currency since. Amounts in two currencies have no difference.
  *
  * @param options.count how many there are, if these are the first of them.
+ * @param options.sent what all of them were sent with. Omitted: it is not said.
  */
 export function describeOtherCurrency(
   orders: readonly OtherCurrency[],
-  { count = orders.length }: { readonly count?: number } = {},
+  { count = orders.length, sent = [] }: { readonly count?: number; readonly sent?: readonly Money[] } = {},
 ): readonly Block[] {
   return section('Posted, and stated in another currency since', {
-    count,
+    of: count,
+    ...(sent.length === 0 ? {} : { note: `sent with ${formatAmounts(sent)}` }),
     tone: 'yellow',
-    why: 'It is unknown what these orders come to now, refunds included. They earn what they earned before: nothing, if a person decided so and an export states them again.',
+    why: RESTATED_WHY,
     parts: [
       table(orders, [
         column('source', ({ source }) => source),
@@ -28,12 +34,22 @@ export function describeOtherCurrency(
         number('stated now', ({ total, statedIn }) => moneyOf(total, statedIn)),
         number('refunded', ({ refunded, statedIn }) => moneyOf(refunded, statedIn)),
       ]),
-      ...more(count > orders.length, `and ${plural(count - orders.length, 'more order')}`),
     ],
     help: "Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, for example because the shop changed its currency or no job reads the source any more, decide: npx influencer-sync statement restated --order ID --as sent --reason '…' (they earn what they earned before), or --as returned (they earn nothing, and the next statement takes back what a closed one paid).",
   });
 }
 
-function moneyOf(amount: DecimalText | null, currency: string): string {
+/** The same as CSV. An unknown amount is blank. */
+export function renderOtherCurrencyCsv(orders: readonly OtherCurrency[]): string {
+  return renderTableCsv(
+    ['source', 'order_id', 'deal_id', 'sent_amount', 'sent_currency', 'total', 'refunded', 'stated_in'],
+    orders.map((order) => [
+      ...[order.source, order.orderId, order.dealId ?? '', order.sentAmount, order.currency],
+      ...[order.total ?? '', order.refunded ?? '', order.statedIn],
+    ]),
+  );
+}
+
+export function moneyOf(amount: DecimalText | null, currency: string): string {
   return amount === null ? 'unknown' : formatMoney(amount, currency);
 }

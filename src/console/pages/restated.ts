@@ -1,0 +1,93 @@
+import { formatAmounts, formatMoney } from '../../core/money.ts';
+import { column, number } from '../../render/block.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import {
+  digestOtherCurrency,
+  listOtherCurrency,
+  type OtherCurrencyFilter,
+  sumOtherCurrency,
+} from '../../reports/money/list-other-currency.ts';
+import { moneyOf, RESTATED_WHY } from '../../reports/money/other-currency.ts';
+import { definePage, type Visit } from '../console-page.ts';
+import { actionForm } from '../markup/action-form.ts';
+import { anchor, dealAnchor, filterForm, orderLink, pagedTable, table } from '../markup/parts.ts';
+import { keyOf, PAGE_ROWS, textOf } from '../read-query.ts';
+
+const PATH = '/restated';
+
+/**
+ * Page of posted orders that an export states in another currency since. Those of a source, or a single one, are decided
+ * about as `statement restated` does.
+ */
+export const restatedPage = definePage(PATH, async (visit) => {
+  const order = textOf(visit, 'order');
+  const filter = { source: textOf(visit, 'source'), orderIds: order === null ? null : [order] };
+  // First: what changes while the rest is read makes the forms those of other orders.
+  const forms = filter.source === null ? null : await settleForms(visit, filter);
+  const sums = await sumOtherCurrency(visit.db, filter);
+  const rows = await listOtherCurrency(visit.db, {
+    ...filter,
+    limit: PAGE_ROWS + 1,
+    after: keyOf(visit, { source: 'text', orderId: 'text', entryId: 'text' }),
+  });
+  return {
+    title: 'Posted, and stated in another currency since',
+    content: html`<p>${RESTATED_WHY} Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, choose a source or an order here, and decide.</p>
+${filterForm(visit, [
+  { name: 'source', label: 'Source' },
+  { name: 'order', label: 'Order' },
+])}
+${table({ rows: sums, about: 'Orders by source', none: 'No posted order waits to be settled.' }, [
+  column('Source', ({ source }) => anchor(visit.link(PATH, { source }), source)),
+  number('Orders', ({ orders }) => formatCount(orders)),
+  number('Sent', ({ amount, currency }) => formatMoney(amount, currency)),
+])}
+${rows.length === 0 && forms !== null ? html`<p>It was decided before. Another decision replaces that one.</p>` : null}
+${forms}
+${
+  rows.length === 0
+    ? null
+    : html`<h2>Orders</h2>
+${pagedTable(
+  { rows, visit, about: 'Orders in another currency', none: '', key: ['source', 'orderId', 'entryId'] },
+  [
+    column('Order', (row) => anchor(orderLink(visit, row), row.orderId)),
+    column('Source', ({ source }) => source),
+    column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+    number('Sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
+    number('Stated now', ({ total, statedIn }) => moneyOf(total, statedIn)),
+    number('Refunded', ({ refunded, statedIn }) => moneyOf(refunded, statedIn)),
+    column('Decide', ({ source, orderId }) =>
+      anchor(visit.link(PATH, { source, order: orderId }), 'Decide about it alone'),
+    ),
+  ],
+)}`
+}`,
+  };
+});
+
+/** The two decisions about all orders of a filter, exactly as they are now. */
+async function settleForms(visit: Visit, filter: OtherCurrencyFilter) {
+  const orders = await listOtherCurrency(visit.db, { ...filter, isToDecide: true });
+  if (orders.length === 0) return null;
+  const sent = formatAmounts(orders.map(({ sentAmount: amount, currency }) => ({ amount, currency })));
+  const which = orders.length === 1 ? 'it' : `all ${formatCount(orders.length)}`;
+  const hidden = {
+    source: filter.source ?? '',
+    order: [...(filter.orderIds ?? [])],
+    shown: digestOtherCurrency(orders),
+  };
+  return html`<h2>Decide about ${plural(orders.length, 'order')}, sent with ${sent}</h2>
+${actionForm(visit, '/restated/settle', {
+  hidden: { ...hidden, as: 'sent' },
+  reasonLabel: 'How you know that what was sent still holds, less refunds in its currency',
+  button: `Keep what ${which} earned before`,
+})}
+${actionForm(visit, '/restated/settle', {
+  hidden: { ...hidden, as: 'returned' },
+  reasonLabel: 'How you know that all was paid back',
+  confirm: 'All was paid back. The next statement takes back what a closed one paid.',
+  button: `Let ${which} earn nothing`,
+})}`;
+}
