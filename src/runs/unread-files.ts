@@ -16,6 +16,7 @@ import { coversFile, listFiles } from '../store/list-files.ts';
 import { nameInSource, parseSourceUri, pathOfFileUri } from '../store/parse-source-uri.ts';
 import type { SourceClients } from '../store/source-clients.ts';
 import type { RunnableKind } from './runnable-kind.ts';
+import { unlessAbandoned } from './watch-run.ts';
 
 /*
  * Exports whose names no pattern matches. A shop that names its files otherwise from one month to the next is read no
@@ -34,6 +35,8 @@ export type UnreadOptions<Settings extends JobSettings> = {
   readonly config: PipelineConfig;
   readonly kind: Pick<RunnableKind<Settings>, 'checkFile'>;
   readonly sourceClients: SourceClients;
+  /** Ends the requests to stores. */
+  readonly signal?: AbortSignal;
 };
 
 /** Names of tables, perhaps compressed, and of what tables are sent in. */
@@ -54,28 +57,37 @@ const MAX_OPENED = 20;
  */
 export async function findUnreadFiles<Settings extends JobSettings>(
   job: Settings,
-  { config, kind, sourceClients }: UnreadOptions<Settings>,
+  options: UnreadOptions<Settings>,
 ): Promise<readonly UnreadFile[]> {
-  const known = knownPaths(config);
   const found = new Map<string, UnreadFile>();
-  for (const name of job.sources) {
-    const source = config.sources[name];
-    if (source === undefined) continue;
-    const unread: string[] = [];
-    for (const uri of await listBeside(source, sourceClients))
-      if (!known.has(uri) && !(await isCovered(uri, config))) unread.push(uri);
-    const words = fixedWords(source.uri);
-    const likeness = (uri: string) =>
-      words.filter((word) => fileName(uri).toLowerCase().includes(word)).length;
-    unread.sort((one, other) => likeness(other) - likeness(one) || (one < other ? 1 : -1));
-    for (const [at, uri] of unread.entries()) {
-      let isExport: boolean | null = null;
-      if (at < MAX_OPENED) isExport = await wouldBeRead(uri, { job, source, config, kind, sourceClients });
-      if (isExport === false && PACKED.test(uri) && likeness(uri) > 0) isExport = null;
-      keep(found, { uri, source: name, isExport });
-    }
-  }
+  for (const name of job.sources) for (const file of await findBeside(job, name, options)) keep(found, file);
   return [...found.values()];
+}
+
+/** The same for one source of the job. */
+async function findBeside<Settings extends JobSettings>(
+  job: Settings,
+  name: string,
+  options: UnreadOptions<Settings>,
+): Promise<readonly UnreadFile[]> {
+  const { config } = options;
+  const source = config.sources[name];
+  if (source === undefined) return [];
+  const known = knownPaths(config);
+  const unread: string[] = [];
+  for (const uri of await listBeside(source, options))
+    if (!known.has(uri) && !(await isCovered(uri, config))) unread.push(uri);
+  const words = fixedWords(source.uri);
+  const likeness = (uri: string) => words.filter((word) => fileName(uri).toLowerCase().includes(word)).length;
+  unread.sort((one, other) => likeness(other) - likeness(one) || (one < other ? 1 : -1));
+  const found: UnreadFile[] = [];
+  for (const [at, uri] of unread.entries()) {
+    let isExport: boolean | null = null;
+    if (at < MAX_OPENED) isExport = await wouldBeRead(uri, { ...options, job, source });
+    if (isExport === false && PACKED.test(uri) && likeness(uri) > 0) isExport = null;
+    found.push({ uri, source: name, isExport });
+  }
+  return found;
 }
 
 /** Keeps each file once: as an export if it may be one of any source. */
@@ -113,6 +125,49 @@ export async function findAllUnreadFiles(
     for (const file of await findUnreadFiles(job, { config, kind, sourceClients })) keep(found, file);
   }
   return [...found.values()];
+}
+
+/** What a bounded look at all sources found. */
+export type UnreadSurvey = {
+  readonly files: readonly UnreadFile[];
+  /** Sources whose place did not answer in time, so that it is not known what is beside their files. */
+  readonly unanswered: readonly string[];
+};
+
+/** The same, all sources at a time, for somebody who waits: a place that does not answer within this time is named instead. */
+export async function surveyUnreadFiles(
+  kinds: readonly CheckingKind[],
+  { config, sourceClients }: Omit<UnreadOptions<JobSettings>, 'kind' | 'signal'>,
+  { withinMs }: { readonly withinMs: number },
+): Promise<UnreadSurvey> {
+  const found = new Map<string, UnreadFile>();
+  const unanswered = new Set<string>();
+  const signal = AbortSignal.timeout(withinMs);
+  const look = async (job: JobSettings, name: string): Promise<void> => {
+    const work = findBeside(job, name, { config, kind: kindOf(job, kinds), sourceClients, signal });
+    try {
+      for (const file of await unlessAbandoned(work, signal)) keep(found, file);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      unanswered.add(name);
+    }
+  };
+  const jobs = Object.values(config.jobs);
+  await Promise.all(jobs.flatMap((job) => job.sources.map((name) => look(job, name))));
+  return { files: [...found.values()], unanswered: [...unanswered] };
+}
+
+/** Says of which sources it is not known what is beside their files. */
+export function describeUnanswered(
+  { unanswered }: UnreadSurvey,
+  { sources }: PipelineConfig,
+): readonly Finding[] {
+  return unanswered.map((name) => ({
+    ...{ status: 'warning', about: `source ${name}` },
+    what: `${sources[name]?.uri ?? name} did not answer in time.`,
+    why: 'So it is not known whether it has files that no source reads.',
+    fix: 'npx influencer-sync doctor waits for it and says why.',
+  }));
 }
 
 /** A source that would read a file if its pattern matched the name, and a uri that does. Null: none can be proposed. */
@@ -193,7 +248,10 @@ function knownPaths(config: PipelineConfig): ReadonlySet<string> {
 }
 
 /** Lists the tables in the folder of a source's pattern, and those in its folders of years, that the source does not exclude. Empty if it reads a whole folder. */
-async function listBeside(source: SourceSettings, clients: SourceClients): Promise<readonly string[]> {
+async function listBeside(
+  source: SourceSettings,
+  { sourceClients: clients, signal: ending }: Pick<UnreadOptions<JobSettings>, 'sourceClients' | 'signal'>,
+): Promise<readonly string[]> {
   const place = parseSourceUri(source.uri);
   // Such a source says that only the last days are listed: a look at all names would cost what it saves.
   if (source.lookbackDays !== null) return [];
@@ -219,8 +277,9 @@ async function listBeside(source: SourceSettings, clients: SourceClients): Promi
     )
       found.push(file.uri);
   };
+  const signal = AbortSignal.any([enough.signal, ...(ending === undefined ? [] : [ending])]);
   try {
-    await Array.fromAsync(listFiles({ ...source, uri }, { clients, onSkipped, signal: enough.signal }));
+    await Array.fromAsync(listFiles({ ...source, uri }, { clients, onSkipped, signal }));
   } catch (error) {
     if (!enough.signal.aborted && !(error instanceof KnownError)) throw error;
   }
@@ -241,6 +300,7 @@ async function wouldBeRead<Settings extends JobSettings>(
     config,
     kind,
     sourceClients: clients,
+    signal,
   }: UnreadOptions<Settings> & { readonly job: Settings; readonly source: SourceSettings },
 ): Promise<boolean | null> {
   try {
@@ -248,8 +308,9 @@ async function wouldBeRead<Settings extends JobSettings>(
     const layout = loadLayout(source.layout, folders);
     const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
     const at = uri.startsWith('file:') ? pathOfFileUri(uri) : uri;
-    for await (const file of listFiles({ ...source, uri: at }, { clients })) {
-      const open = () => openRecords(file, layout, { source, clients }).records;
+    const within = { clients, ...(signal === undefined ? {} : { signal }) };
+    for await (const file of listFiles({ ...source, uri: at }, within)) {
+      const open = () => openRecords(file, layout, { source, ...within }).records;
       await kind.checkFile?.({ layout, otherLayouts, source, open }, job);
       return kind.checkFile !== undefined;
     }

@@ -113,7 +113,9 @@ it('orders that are stated in another currency are settled on their page, exactl
   await state('2', '1,50.00,15.00,EUR');
   await state('3', '1,60.00,20.00,USD', '2,90.00,,USD');
   const { get, post } = await startTestConsole(shop);
-  expect((await get('/fix')).text).toContain('<a href="/restated?source=shop">Posted orders of shop are stated');
+  expect((await get('/fix')).text).toContain(
+    '<a href="/restated?source=shop">Posted orders of shop are stated',
+  );
   expect((await get('/orders/shop/1')).text).toMatch(
     /Refunded when it was last stated in EUR: 15\.00 EUR\. An export states it in USD since\..*href="\/restated\?source=shop&amp;order=1">Decide what it comes to</,
   );
@@ -136,7 +138,11 @@ it('orders that are stated in another currency are settled on their page, exactl
     '1 order, sent with 50.00 EUR and stated in another currency since: what they came to before stays.',
   );
   expect(textOf((await get('/statements/2026-04')).text)).toContain('To pay 11.50 EUR');
-  const rest = { source: 'shop', shown: shown((await get('/restated?source=shop')).text), reason: 'refunded' };
+  const rest = {
+    source: 'shop',
+    shown: shown((await get('/restated?source=shop')).text),
+    reason: 'refunded',
+  };
   expect((await post('/restated/settle', { ...rest, as: 'returned', understood: 'yes' })).status).toBe(200);
   expect(textOf((await get('/statements/2026-04')).text)).toContain('To pay 3.50 EUR');
   expect(textOf((await get('/restated')).text)).toContain('No posted order waits to be settled.');

@@ -282,7 +282,9 @@ describe('currencies are never mixed:', () => {
     ]);
     // A long list shows its first orders, and says how many more there are and what all were sent with.
     const brief = await shop.cli('statement', 'restated', '--limit', '1');
-    expect(brief.stdout).toMatch(/another currency since \(3\): sent with 300\.00 USD[\s\S]*A1 [\s\S]*and 2 more/);
+    expect(brief.stdout).toMatch(
+      /another currency since \(3\): sent with 300\.00 USD[\s\S]*A1 [\s\S]*and 2 more/,
+    );
     expect(brief.stdout).not.toContain('A2');
     const csv = await shop.cli('statement', 'restated', '--format', 'csv', '--limit', '1');
     expect([csv.exitCode, csv.stdout.split('\r\n')]).toEqual([

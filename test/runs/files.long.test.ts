@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startRawServer } from '../service/raw-server.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { HEADER, manyRows, openWorkshop, readRun, repeated, toCsv, type Workshop } from './workshop.ts';
 
@@ -313,3 +314,27 @@ describe('a folder', () => {
     expect(repeated(await shop.posted())).toEqual([]);
   });
 });
+
+it('status comes at once beside a store that does not answer, names it, and finds what is beside other files', async () => {
+  const store = await startRawServer({});
+  const shop = await openWorkshop({
+    flow: `
+sources:
+  away: {uri: 's3://exports/orders-*.csv', endpoint: '${store.url}', layout: generic, order_platform: shopify, time_zone: UTC}
+  shop: {uri: './exports/orders-*.csv', layout: generic, order_platform: shopify, time_zone: UTC}
+jobs:
+  orders: {kind: attribute-orders, source: [away, shop], brand_id: 4819, codes: ./codes.csv, revenue: total}
+`,
+    env: { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-central-1' },
+  });
+  shop.drop('sales.csv', toCsv([{ id: '1' }]));
+  await shop.cli('migrate');
+  // The process ends, too, while the store still holds its connection.
+  const { stdout, exitCode } = await shop.start('status').ended;
+  expect(exitCode).toBe(0);
+  expect(stdout.replace(/\s+/g, ' ')).toMatch(
+    /orders: has not run yet.*No source reads sales\.csv, although it has the columns.*s3:\/\/exports\/orders-\*\.csv did not answer in time\./,
+  );
+  const told = await shop.cli('status', '--json');
+  expect(told.stdout).toContain('"unanswered":["away"]');
+}, 40_000);

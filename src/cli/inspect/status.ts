@@ -5,6 +5,9 @@ import type { Output } from '../terminal/output.ts';
 
 type Options = ConfigOptions & { readonly exact?: true };
 
+/** So long does a place have for an answer, while a person waits for the rest of what is said. */
+const PLACES_WITHIN_MS = 3_000;
+
 /** Open orders of each job, backfill and state that are counted without `--exact`. */
 const COUNTED = 10_000;
 
@@ -29,7 +32,9 @@ async function showStatus(output: Output, options: Options): Promise<ExitCode> {
   const { openConfigToRead, withDatabase } = await import('../open/open-config.ts');
   const { readStatus, describeStatus } = await import('../../reports/status/status.ts');
   const { didOf, jobKinds } = await import('../../../jobs/index.ts');
-  const { describeUnreadFiles, findAllUnreadFiles } = await import('../../runs/unread-files.ts');
+  const { describeUnanswered, describeUnreadFiles, surveyUnreadFiles } = await import(
+    '../../runs/unread-files.ts'
+  );
   const { openSourceClients } = await import('../../store/source-clients.ts');
   const { renderFinding } = await import('../terminal/show-findings.ts');
   const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
@@ -48,13 +53,16 @@ async function showStatus(output: Output, options: Options): Promise<ExitCode> {
   const [problem = null] = lost;
   const next = nextSlots(Object.values(config.jobs), new Date());
   const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
-  const sourceClients = openSourceClients();
-  const unreadFiles = await findAllUnreadFiles(jobKinds, { config, sourceClients }).finally(
-    sourceClients.close,
-  );
-  output.emit({ event: 'status', ...status, unreadFiles, ledger, nextSlots: next });
   output.show(describeStatus({ status, config, did: didOf, next }));
-  for (const finding of describeUnreadFiles(unreadFiles))
+  const sourceClients = openSourceClients();
+  const survey = await surveyUnreadFiles(
+    jobKinds,
+    { config, sourceClients },
+    { withinMs: PLACES_WITHIN_MS },
+  ).finally(sourceClients.close);
+  const { files: unreadFiles, unanswered } = survey;
+  output.emit({ event: 'status', ...status, unreadFiles, unanswered, ledger, nextSlots: next });
+  for (const finding of [...describeUnreadFiles(unreadFiles), ...describeUnanswered(survey, config)])
     output.print(renderFinding(finding, output.terminal));
   // Thrown last, so that it appears next to the prompt: nothing is posted until this is settled.
   if (problem !== null) throw problem;
