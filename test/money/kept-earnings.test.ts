@@ -21,6 +21,28 @@ it('a month with nothing to accrue has a row, so that the month before it is not
   expect(rows).toEqual([{ standing: 'nothing', currency: null, accrued_amount: 0 }]);
 });
 
+it('accruals that another process has kept later are not replaced by what was known before', async () => {
+  const { db } = await setup();
+  const keep = () => keepAccruals(db, { rules: rulesOf([]), payments: { from: null } });
+  const isWaiting = async () => {
+    const { rows } = await sql`
+      select from pg_locks where relation = 'reporting.accruals'::regclass and not granted`.execute(db);
+    return rows.length > 0;
+  };
+  const other = await db.startTransaction().execute();
+  await sql`lock table reporting.accruals in share row exclusive mode`.execute(other);
+  const kept = keep();
+  await waitFor(isWaiting);
+  await sql`
+    insert into reporting.accruals (at_end_of, standing, currency, orders, amount, kept_at)
+    select date_trunc('month', now() at time zone 'UTC') - interval '1 month', 'closed', 'EUR', 0, 7,
+      clock_timestamp()`.execute(other);
+  await other.commit().execute();
+  await kept;
+  const { rows } = await sql`select standing, accrued_amount::float8 from bi.accruals`.execute(db);
+  expect(rows).toEqual([{ standing: 'closed', accrued_amount: 7 }]);
+});
+
 /** D1 earns 10 %, D2 nothing but a fee, D4 nothing for gifts, MIA 20 %, and D3 what the service says. */
 const TERMS = [
   { of: 'D1', rate: 10, fee: null, sku: null, month: '2025-01' },

@@ -118,3 +118,23 @@ it('a task says who has to do what until when, and a refused one is not sent aga
   });
   expect(task?.deadline).toMatch(/^\d\d-\d\d-\d{4}$/);
 });
+
+it('what was told is not told again when a person decides so, and another decision is', async () => {
+  const shop = await openWorkshop({ flow: FLOW('note', EAST) });
+  await state(shop, 'C1,paid,50.00,,EUR,MIA10');
+  await state(shop, 'C1,paid,50.00,12.50,EUR,MIA10');
+  expect((await tell(shop, 'note', EAST)).counts).toEqual({ told: 1 });
+  await state(shop, 'C1,paid,60.00,,USD,MIA10');
+  expect((await tell(shop, 'note', WEST)).counts).toEqual({ held: 1 });
+  const decide = async (comesTo: string) =>
+    await shop.cli('statement', 'restated', '--as', comesTo, '--order', 'C1', '--reason', 'asked the shop');
+  // It comes to what was told: 37.50 EUR.
+  expect((await decide('sent')).exitCode).toBe(0);
+  expect((await tell(shop, 'note', WEST)).counts).toEqual({});
+  expect((await decide('returned')).exitCode).toBe(0);
+  expect((await tell(shop, 'note', WEST)).counts).toEqual({ told: 1 });
+  expect((await written(shop)).map(({ note_description: text }) => text?.split('\n')[1])).toEqual([
+    '- order C1: refunded, 50.00 EUR to 37.50 EUR',
+    '- order C1: refunded, 50.00 EUR to 0.00 EUR',
+  ]);
+});
