@@ -320,6 +320,8 @@ export type OpenMonth = {
   /** Commission of the orders, and corrections of closed statements. */
   readonly amount: DecimalText;
   readonly currency: string;
+  /** Number of orders of the month and earlier ones of which it is unknown what they earn: the amount is the least. */
+  readonly unknownOrders: number;
 };
 
 /**
@@ -330,15 +332,24 @@ export async function listOpenMonths(
   db: Database,
   { limit }: { readonly limit: number },
 ): Promise<readonly OpenMonth[]> {
-  const rows = await rowsOf<OpenMonth>(db)`
-    select to_char(greatest(e.due_month, c.next), 'YYYY-MM') as month,
-      (sum(e.orders) filter (where e.standing = 'new'))::integer as orders,
-      sum(e.earned_amount - e.closed_amount)::text as amount, e.currency
-    from reporting.deal_earnings e,
-      (select (max(month) + interval '1 month')::date as next from ops.statements) c
-    where e.standing in ('new', 'correction')
-    group by 1, e.currency order by 1 desc, e.currency limit ${limit}`;
-  return rows.map((row) => ({ ...row, orders: row.orders ?? 0 }));
+  return rowsOf<OpenMonth>(db)`
+    with unknown as materialized (
+      select currency, ordered_month, sum(orders) as orders
+      from reporting.deal_earnings where ${isUnknown} group by 1, 2
+    ),
+    open as (
+      select greatest(e.due_month, c.next) as month, sum(e.orders) filter (where e.standing = 'new') as orders,
+        sum(e.earned_amount - e.closed_amount) as amount, e.currency
+      from reporting.deal_earnings e,
+        (select (max(month) + interval '1 month')::date as next from ops.statements) c
+      where e.standing in ('new', 'correction')
+      group by 1, e.currency order by 1 desc, e.currency limit ${limit}
+    )
+    select to_char(month, 'YYYY-MM') as month, coalesce(orders, 0)::integer as orders, amount::text as amount,
+      currency, (
+        select coalesce(sum(u.orders), 0)::integer from unknown u
+        where u.currency = o.currency and u.ordered_month <= o.month) as "unknownOrders"
+    from open o order by o.month desc, currency`;
 }
 
 /** Conditions about rows of `order_earnings` or its sums. `due` and `ordered` are days, or months compared with months. */

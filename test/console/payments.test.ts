@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { blockList } from '../../src/console/markup/parts.ts';
@@ -121,6 +122,16 @@ it('the console proposes what the page showed, exports it, gives the file again,
     /Earned and not paid at the end of 2026-04, as it is known now: 28\.00 EUR, 5\.00 USD/,
   );
   expect((await get('/money/accruals?month=2026-04&download=csv')).text).toContain('2026-04,in_payment,');
+  // What is of a month before the first one that is paid here counts as paid.
+  const settings = readFileSync(`${shop.folder}/pipeline.yaml`, 'utf8');
+  shop.write('pipeline.yaml', settings.replace('from: 2026-04', 'from: 2026-05'));
+  const later = await startTestConsole(shop);
+  expect(textOf((await later.get('/statements/2026-04')).text)).toMatch(
+    /Payments paid on .*; paid elsewhere: 18/,
+  );
+  expect(textOf((await later.get('/creators/mia.test')).text)).toMatch(
+    /2026-04 DEALMIA closed .* paid elsewhere/,
+  );
 });
 
 it('amounts of orders without a deal have no creator whose page they could lead to', () => {

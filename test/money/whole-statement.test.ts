@@ -217,8 +217,8 @@ it('a statement has each line whole, and a reason for each order, deal and fee t
     expect(await linesFrom(null, 'D2')).toEqual([]);
   }
   expect(await listOpenMonths(db, { limit: 2 })).toEqual([
-    { month: '2025-04', orders: 1, amount: '9.0000', currency: 'EUR' },
-    { month: '2025-03', orders: 4, amount: '33.5000', currency: 'EUR' },
+    { month: '2025-04', orders: 1, amount: '9.0000', currency: 'EUR', unknownOrders: 3 },
+    { month: '2025-03', orders: 4, amount: '33.5000', currency: 'EUR', unknownOrders: 3 },
   ]);
 });
 

@@ -1,3 +1,4 @@
+import type { StatementSettings } from '../../config/schema.ts';
 import { lastFour } from '../../core/money/iban.ts';
 import { formatDebt, isDebt, PAYMENT_STATES, type PaymentState } from '../../core/money/payments.ts';
 import { formatAmounts, formatMoney, formatNumber, isMore, type Money } from '../../core/money.ts';
@@ -145,22 +146,38 @@ export function describePayments(payments: readonly Payment[]): readonly Block[]
   ];
 }
 
+/** Whether a statement of this month counts as paid elsewhere, because of `statements.payments.from`. */
+export function isPaidElsewhere(
+  month: string,
+  { payments: { from } }: { readonly payments: Pick<StatementSettings['payments'], 'from'> },
+): boolean {
+  return from !== null && month < from;
+}
+
 /**
  * What became of payments, in a few words: `2 paid, 1 partly paid; in no payment: 45.35 EUR`; of a single one, when.
  *
- * @param unclaimed amounts of the statement that no live payment has.
+ * @param options.unclaimed amounts of the statement that no live payment has.
+ * @param options.isEarlier whether its month is before `statements.payments.from`, so that what no payment has counts as paid.
  */
-export function describePaid(payments: readonly Payment[], unclaimed: readonly Money[] = []): string {
+export function describePaid(
+  payments: readonly Payment[],
+  {
+    unclaimed = [],
+    isEarlier = false,
+  }: { readonly unclaimed?: readonly Money[]; readonly isEarlier?: boolean },
+): string {
+  const rest = isEarlier ? 'paid elsewhere' : 'in no payment';
   const live = payments.filter(({ state }) => state !== 'cancelled' && state !== 'returned');
   const [first] = live;
-  if (first === undefined) return 'in no payment';
+  if (first === undefined) return rest;
   const said =
     live.length === 1
       ? stateOf(first)
       : sumPayments(live)
           .map((sum) => `${sum.payments.length} ${sum.state}`)
           .join(', ');
-  return unclaimed.length === 0 ? said : `${said}; in no payment: ${formatAmounts(unclaimed)}`;
+  return unclaimed.length === 0 ? said : `${said}; ${rest}: ${formatAmounts(unclaimed)}`;
 }
 
 /** Why a booking does not count, and what to do. */

@@ -20,7 +20,7 @@ import {
   listCreatorStatements,
 } from '../../../reports/money/read-creators.ts';
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
-import { describePaid } from '../../../reports/payments/payments.ts';
+import { describePaid, isPaidElsewhere } from '../../../reports/payments/payments.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { sparkline } from '../../markup/bars.ts';
 import {
@@ -284,8 +284,13 @@ function statementTable(
       ),
       number('Orders', ({ orders }) => formatCount(orders)),
       number('Amount', ({ amount, currency }) => amountList([{ amount, currency }])),
-      column('Payment', ({ closedAt, payments: ids }) =>
-        closedAt === null ? null : describePaid(payments.filter(({ paymentId }) => ids.includes(paymentId))),
+      column('Payment', ({ closedAt, month, payments: ids }) =>
+        closedAt === null
+          ? null
+          : describePaid(
+              payments.filter(({ paymentId }) => ids.includes(paymentId)),
+              { isEarlier: isPaidElsewhere(month, visit.config.statements) },
+            ),
       ),
       visit.may('GET /statements/:month/document')
         ? column('Document', ({ month, dealId, isFirst }) =>

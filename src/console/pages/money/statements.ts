@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { KnownError } from '../../../core/known-error.ts';
 import { formatMoney, formatNumber } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isLanguage, LANGUAGES, type Language } from '../../../core/text/language.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
+import type { Database } from '../../../db/connect.ts';
+import { rowOf } from '../../../db/statement.ts';
 import { describeMail, mailChannel } from '../../../decisions/send-statement.ts';
 import { convertLines } from '../../../money/convert-lines.ts';
 import { loadExchange, loadStatementRules } from '../../../money/load-rules.ts';
@@ -24,6 +27,7 @@ import { blocksMarkup } from '../../../render/html/block-markup.ts';
 import { html, htmlWithAddresses } from '../../../render/html/html.ts';
 import { letterheadMarkup, renderBlocksPage } from '../../../render/html/report-page.ts';
 import { formatCount, plural } from '../../../render/text.ts';
+import { formatAtLeast } from '../../../reports/money/at-least.ts';
 import { openCreatorStatement, type StatementDocument } from '../../../reports/money/creator-statement.ts';
 import { countUnknownEarnings } from '../../../reports/money/read-creators.ts';
 import {
@@ -36,7 +40,7 @@ import {
 } from '../../../reports/money/statement.ts';
 import { listStatementMails, type StatementMail } from '../../../reports/money/statement-mails.ts';
 import { sumUnclaimed } from '../../../reports/payments/accruals.ts';
-import { describePaid } from '../../../reports/payments/payments.ts';
+import { describePaid, isPaidElsewhere } from '../../../reports/payments/payments.ts';
 import { definePage, isCutOff, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm, notOffered } from '../../markup/action-form.ts';
 import {
@@ -65,12 +69,43 @@ export async function findMonthToClose({ db, config, now }: Visit): Promise<stri
   return open.findLast(({ month }) => month <= over)?.month ?? null;
 }
 
-/** What the open statement of a month pays now, in the words of its page. Null: only that page can say why it cannot be added up. */
-export async function describeOpenMonth(visit: Visit, month: string): Promise<string | null> {
+/** Such a month. */
+type MonthToClose = {
+  readonly month: string;
+  /** What its statement pays now, in the words of its page. Null: only that page can say why it cannot be added up. */
+  readonly toPay: string | null;
+};
+
+/** What was found last, with the state of the database and of the terms in which it was. */
+const lastFound = new WeakMap<Database, { readonly state: string; readonly found: MonthToClose | null }>();
+
+/**
+ * Finds the first month that can be closed with what it pays now. That is added up once for each state of the database:
+ * every commit makes it another one, so no earlier amount is returned.
+ */
+export async function sumMonthToClose(visit: Visit): Promise<MonthToClose | null> {
+  const { db, config, now } = visit;
   const rules = readRules(visit);
+  const over = monthBefore(now, config.statements.timeZone);
+  // Before the amounts: what is committed in between makes the state one that does not come again.
+  const row = await rowOf<{ snapshot: string }>(db)`select pg_current_snapshot()::text as snapshot`;
+  const stated = JSON.stringify([over, row?.snapshot, 'problem' in rules ? null : rules]);
+  const state = createHash('sha256').update(stated).digest('hex');
+  const last = lastFound.get(db);
+  if (last?.state === state) return last.found;
+  const month = await findMonthToClose(visit);
+  const found = month === null ? null : { month, toPay: await sayOpenMonth(db, { month, rules }) };
+  lastFound.set(db, { state, found });
+  return found;
+}
+
+async function sayOpenMonth(
+  db: Database,
+  { month, rules }: { readonly month: string; readonly rules: ReturnType<typeof readRules> },
+): Promise<string | null> {
   if ('problem' in rules) return null;
   try {
-    return sayToPay(await sumStatement(visit.db, { month, rules, limit: 1 })) || 'nothing';
+    return sayToPay(await sumStatement(db, { month, rules, limit: 1 })) || 'nothing';
   } catch (error) {
     if (isCutOff(error)) return null;
     throw error;
@@ -113,7 +148,9 @@ ${table({ rows: open, about: 'Open months', none: 'No open month has an order th
     label <= last ? 'can be closed' : 'not over: orders can still be returned',
   ),
   number('Orders', ({ orders }) => formatCount(orders)),
-  number('Commission', ({ amount, currency }) => formatMoney(amount, currency)),
+  number('Commission', ({ amount, currency, unknownOrders }) =>
+    formatAtLeast(formatMoney(amount, currency), unknownOrders),
+  ),
 ])}
 <h2>Closed</h2>
 <p>A closed statement never changes. To check that, run <code>npx influencer-sync statement verify</code>.</p>
@@ -251,10 +288,13 @@ ${closed === null ? closeForm(visit, sums) : null}`,
 }
 
 /** What became of the payments of a closed statement, or of one deal in it. Null while it is open. */
-async function sayPaid({ db }: Visit, { month, closed }: StatementSums, dealId: string | null) {
+async function sayPaid({ db, config }: Visit, { month, closed }: StatementSums, dealId: string | null) {
   if (closed === null) return null;
   const payments = await listPayments(db, { of: { statementId: closed.statementId, dealId } });
-  return describePaid(payments, await sumUnclaimed(db, { month, dealId }));
+  return describePaid(payments, {
+    unclaimed: await sumUnclaimed(db, { month, dealId }),
+    isEarlier: isPaidElsewhere(month, config.statements),
+  });
 }
 
 function currencyTable(
