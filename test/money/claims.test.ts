@@ -327,6 +327,14 @@ describe('a claim that an order was not credited', () => {
     }
     shop.write('claims.csv', 'creator,order_id\nmia.test,2001\nmia.test,2002\n');
     await shop.cli('claims', 'add', 'claims.csv');
+    shop.write(
+      'odd.csv',
+      'creator,order_id,amount,currency\nmia.test,2001,-50.00,EUR\nmia.test,2001,"50,00",EUR\n',
+    );
+    const odd = await shop.cli('claims', 'add', 'odd.csv');
+    expect(odd.stdout.replace(/\s+/g, ' ')).toMatch(
+      /odd\.csv:2 amount: "-50\.00": The amount of an order is above zero\. Write .* odd\.csv:3 amount: "50,00": .* such as 1249\.00\./,
+    );
     const answers = async () =>
       eventsOf((await shop.cli('claims', '--json')).stdout, 'claim')
         .toReversed()
@@ -356,6 +364,15 @@ describe('a claim that an order was not credited', () => {
       ],
       ['credited', expect.stringContaining('The order has changed since: 70.00 EUR counts now.')],
     ]);
+    // An order that is claimed under two spellings was credited once.
+    shop.write('again.csv', 'creator,order_id\n@Mia.Test,gid://shopify/Order/2001\nDEALMIA,2001\n');
+    await shop.cli('claims', 'add', 'again.csv');
+    await sql`update intake.orders set order_name = '#2001' where order_id = '2001'`.execute(shop.db);
+    shop.write('name.csv', 'creator,order_id\nmia.test,#2001\n');
+    await shop.cli('claims', 'add', 'name.csv');
+    const { stdout } = await shop.cli('claims', '--creator', 'mia.test');
+    expect(stdout).toMatch(/Credited +3 +130\.00 EUR/);
+    expect(stdout).toMatch(/order #2001[\s\S]*It\s+is the order of claim \d+, too\./);
   });
 
   it('is answered with "unknown" where a file is held or a row could not be used, never with a no', async () => {

@@ -1,4 +1,4 @@
-import { type DecimalText, sumMoney } from '../../core/money.ts';
+import { type DecimalText, isMore, sumMoney } from '../../core/money.ts';
 import { foldCode, foldHandle, saysNoValue } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
 import { type ReadSheet, readSheet, type Sheet, type SheetRow } from '../../core/text/read-sheet.ts';
@@ -125,7 +125,12 @@ function readRow({ line, cell, refuse }: SheetRow<ClaimColumn>): ClaimLine | nul
   if (currency !== null && typeof currency !== 'string')
     return refuse('currency', currency.reason, currency.help);
   const amount = currency === null ? null : parseMoneyIn(currency, sum, MONEY);
-  if (amount !== null && typeof amount !== 'string') return refuse('amount', amount.reason, amount.help);
+  if (amount !== null && (typeof amount !== 'string' || !isMore(amount, '0')))
+    return refuse(
+      'amount',
+      typeof amount === 'string' ? 'The amount of an order is above zero.' : amount.reason,
+      'Write the amount of the order with a decimal point, such as 1249.00.',
+    );
   const code = cell('code') || null;
   // 45.50 and 45.5 are one amount.
   const plain = amount === null ? null : sumMoney([amount]);

@@ -1,4 +1,5 @@
 import { addUp, formatAmounts, formatMoney, type Money } from '../../core/money.ts';
+import { foldHandle } from '../../core/text/fold.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import type { Database } from '../../db/connect.ts';
 import { type ClaimFilter, type KeptClaim, listClaims } from '../../money/claims/keep-claims.ts';
@@ -99,15 +100,22 @@ export type ClaimSum = {
 export function sumClaims(claims: readonly AnsweredClaim[]): readonly ClaimSum[] {
   return KINDS.flatMap((kind) => {
     const own = claims.filter(({ answer }) => answer.kind === kind);
-    const stated = own.flatMap(({ amount, currency, answer }) => {
+    // An order that is claimed by its id, and by its name, was credited once.
+    const counted = [...Map.groupBy(own, orderOf).values()].flatMap(([first]) => first ?? []);
+    const stated = counted.flatMap(({ amount, currency, answer }) => {
       const money = amount === null ? answer.credited : { amount, currency };
       return money === null ? [] : [money];
     });
     const amounts = [...Map.groupBy(stated, ({ currency }) => currency).values()].map(addUp);
     return own.length === 0
       ? []
-      : [{ kind, claims: own.length, amounts, withoutAmount: own.length - stated.length }];
+      : [{ kind, claims: own.length, amounts, withoutAmount: counted.length - stated.length }];
   });
+}
+
+/** What a claim is about: the order that was credited, by its page, and otherwise the claim itself. */
+function orderOf({ claimId, creator, answer: { kind, next } }: AnsweredClaim): string {
+  return kind === 'credited' && next !== null ? `${foldHandle(creator)} ${next.page}` : claimId;
 }
 
 /** The amounts of a sum in words: `45.00 EUR`, or if some are not known `at least 45.00 EUR`. */
@@ -135,7 +143,11 @@ export function describeClaims(claims: readonly AnsweredClaim[]): readonly Block
       const { label, tone } = labelOf(kind);
       return own.length === 0
         ? []
-        : section(label, { count: own.length, tone, parts: own.map(describeClaim) });
+        : section(label, {
+            count: own.length,
+            tone,
+            parts: [...Map.groupBy(own, orderOf).values()].flatMap(describeSame),
+          });
     }),
     ...(creators.length === 0
       ? []
@@ -151,11 +163,19 @@ export function describeClaims(claims: readonly AnsweredClaim[]): readonly Block
   ];
 }
 
-function describeClaim(claim: AnsweredClaim): Part {
+/** Describes claims about the same order. */
+function describeSame(claims: readonly AnsweredClaim[]): readonly Part[] {
+  const [first] = claims;
+  return claims.map((claim) =>
+    describeClaim(claim, claim === first ? '' : ` It is the order of claim ${first?.claimId}, too.`),
+  );
+}
+
+function describeClaim(claim: AnsweredClaim, also: string): Part {
   const { claimId, creator, state, deadline, answer } = claim;
   const due = state === 'open' && deadline !== null ? `, due ${deadline}` : '';
   return item(
-    `${claimId} (${state}${due}) ${creator}: ${subjectOf(claim)}\n${answer.text}`,
+    `${claimId} (${state}${due}) ${creator}: ${subjectOf(claim)}\n${answer.text}${also}`,
     answer.next?.command ?? null,
   );
 }

@@ -107,7 +107,7 @@ function wordsOfState(state: PaymentState): string {
 
 /** Describes payments: the sums by state, then each of them. */
 export function describePayments(payments: readonly Payment[]): readonly Block[] {
-  if (payments.length === 0) return [say('There is no such payment.')];
+  if (payments.length === 0) return [say('No payment was proposed that matches.')];
   const overpaid = payments.filter(({ overpaidAmount }) => isMore(overpaidAmount, '0'));
   return [
     ...section('Paid beyond what was owed', {

@@ -2,7 +2,7 @@ import type { Html } from '../../../core/text/html.ts';
 import { claimRulesOf, readReply } from '../../../decisions/decide-claims.ts';
 import { CLAIM_STATES } from '../../../money/claims/keep-claims.ts';
 import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
+import { html, prose } from '../../../render/html/html.ts';
 import { renderBlocksPage } from '../../../render/html/report-page.ts';
 import { formatCount } from '../../../render/text.ts';
 import {
@@ -75,7 +75,7 @@ ${actionForm(visit, '/claims/add', {
 function answerCell({ answer }: AnsweredClaim, visit: Visit): Html {
   const { label, tone } = labelOf(answer.kind);
   const { next } = answer;
-  return html`<strong class="${tone}">${label}</strong> ${answer.text}${next === null ? null : html` <a href="${visit.config.console.basePath}${next.page}">${next.label}</a>`}`;
+  return html`<strong class="${tone}">${label}</strong> ${prose(answer.text)}${next === null ? null : html` <a href="${visit.config.console.basePath}${next.page}">${next.label}</a>`}`;
 }
 
 function closeForm({ claimId, state, creator }: AnsweredClaim, visit: Visit): Html {
