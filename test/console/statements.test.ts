@@ -116,7 +116,7 @@ describe('a statement', () => {
     // Money leads to the first month that is over and not closed.
     expect((await get('/money')).text).toContain('href="/statements/2026-03">Statement of 2026-03</a>');
     expect(textOf((await get('/')).text)).toMatch(
-      /2026-03 is over and can be closed\. To pay: 210\.00 EUR\. Check and close it/,
+      /2026-03 is over and can be closed\. Commission: 10\.00 EUR, without fixed fees\. Check and close it/,
     );
     const shown = hiddenFields((await get('/statements/2026-04')).text, '/statements/close');
     expect(shown.shown).toBe('223.33 EUR in 4 lines, 1.00 USD in 1 line');
@@ -173,7 +173,9 @@ describe('a statement', () => {
       /In open statements 25\.00 EUR can be closed and paid.* In closed statements 10\.00 EUR .* 2026-05 DEALBEN can be closed 0 25\.00 EUR PDF 2026-04 DEALBEN closed [^E]* 1 10\.00 EUR in no payment PDF/,
     );
     byForm.write('terms.csv', 'deal_id\n1,2\n');
-    expect(textOf((await get('/')).text)).toContain('2026-05 is over and can be closed. Check and close it');
+    expect(textOf((await get('/')).text)).toContain(
+      '2026-05 is over and can be closed. Commission: 5.00 EUR, without fixed fees. Check and close it',
+    );
     expect(await of('ben.test')).toMatch(/In open statements nothing .* shown without fixed fees\./);
     // A deal that has another creator by now: the statement stays that of the creator who had it.
     expect(await of('mia.test')).toMatch(/In closed statements \d/);

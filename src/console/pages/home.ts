@@ -17,7 +17,7 @@ import { barChart } from '../markup/bars.ts';
 import { anchor, badge, countOf, instant } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
 import { COUNT_LIMIT, monthOf } from '../read-query.ts';
-import { sumMonthToClose } from './money/statements.ts';
+import { findMonthToClose } from './money/statements.ts';
 
 /** What needs a person now, the health of each job in a line, and this month against the last. */
 export const homePage = definePage('/', async (visit) => {
@@ -27,7 +27,7 @@ export const homePage = definePage('/', async (visit) => {
   const [before = month] = monthsUntil(month, 2);
   const [waiting, toClose, health, backlog, credited] = await Promise.all([
     visit.waiting(),
-    visit.may('POST /statements/close') ? sumMonthToClose(visit) : null,
+    visit.may('POST /statements/close') ? findMonthToClose(visit) : null,
     readJobHealth(db),
     readOpenBacklog(db, { limit: COUNT_LIMIT }),
     readCreditedDays(db, { from: `${before}-01`, to: lastDayOf(month) }),
@@ -35,7 +35,7 @@ export const homePage = definePage('/', async (visit) => {
   return {
     title: waiting.length === 0 ? 'Nothing needs a person' : `${plural(waiting.length, 'thing')} to look at`,
     content: html`${taskList(waiting, visit)}
-${toClose === null ? null : html`<p>${toClose.month} is over and can be closed.${toClose.toPay === null ? null : ` To pay: ${toClose.toPay}.`} ${anchor(visit.link(`/statements/${toClose.month}`), 'Check and close it')}</p>`}
+${toClose === null ? null : html`<p>${toClose.month} is over and can be closed. Commission: ${toClose.commission}, without fixed fees. ${anchor(visit.link(`/statements/${toClose.month}`), 'Check and close it')}</p>`}
 <h2>Jobs</h2>
 ${jobList(health, backlog, visit)}
 ${revenueOf(credited, { month, before }, visit)}`,

@@ -54,7 +54,8 @@ export const returnsPage = definePage(PATH, async (visit) => {
   const by = optionOf(visit, 'by', GROUPS) ?? 'creator';
   const { filter, months } = await readReturnFilter(visit, { count: 1, isOver: true });
   const last = filter.to ?? filter.from;
-  const toClose = (await findMonthToClose(visit)) ?? monthBefore(visit.now, visit.config.statements.timeZone);
+  const toClose =
+    (await findMonthToClose(visit))?.month ?? monthBefore(visit.now, visit.config.statements.timeZone);
   const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
   const { reportingCurrency } = visit.config.statements;
   const inCurrency = optionOf(visit, 'in', reportingCurrency === null ? [] : [reportingCurrency]);

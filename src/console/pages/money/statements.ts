@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto';
 import { KnownError } from '../../../core/known-error.ts';
 import { formatMoney, formatNumber } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isLanguage, LANGUAGES, type Language } from '../../../core/text/language.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
-import type { Database } from '../../../db/connect.ts';
-import { rowOf } from '../../../db/statement.ts';
 import { describeMail, mailChannel } from '../../../decisions/send-statement.ts';
 import { convertLines } from '../../../money/convert-lines.ts';
 import { loadExchange, loadStatementRules } from '../../../money/load-rules.ts';
@@ -19,6 +16,7 @@ import {
   listDealLines,
   listOpenMonths,
   listStatements,
+  type OpenMonth,
   type StatementSums,
   sumStatement,
 } from '../../../money/sum-statement.ts';
@@ -41,7 +39,7 @@ import {
 import { listStatementMails, type StatementMail } from '../../../reports/money/statement-mails.ts';
 import { sumUnclaimed } from '../../../reports/payments/accruals.ts';
 import { describePaid, isPaidElsewhere } from '../../../reports/payments/payments.ts';
-import { definePage, isCutOff, type Shown, type Visit } from '../../console-page.ts';
+import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm, notOffered } from '../../markup/action-form.ts';
 import {
   amountList,
@@ -62,54 +60,30 @@ import { keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/statements';
 
-/** The first month that is over and has something to pay, as of the last refresh of the reports. Null if there is none. */
-export async function findMonthToClose({ db, config, now }: Visit): Promise<string | null> {
+/**
+ * The first month that is over and has something to pay, with its commission in each currency, as of the last refresh of
+ * the reports. Null if there is none.
+ */
+export async function findMonthToClose({
+  db,
+  config,
+  now,
+}: Visit): Promise<{ readonly month: string; readonly commission: string } | null> {
   const over = monthBefore(now, config.statements.timeZone);
   const open = await listOpenMonths(db, { limit: Number.MAX_SAFE_INTEGER });
-  return open.findLast(({ month }) => month <= over)?.month ?? null;
+  const month = open.findLast((one) => one.month <= over)?.month;
+  if (month === undefined) return null;
+  return {
+    month,
+    commission: open
+      .filter((one) => one.month === month)
+      .map(sayCommission)
+      .join('; '),
+  };
 }
 
-/** Such a month. */
-type MonthToClose = {
-  readonly month: string;
-  /** What its statement pays now, in the words of its page. Null: only that page can say why it cannot be added up. */
-  readonly toPay: string | null;
-};
-
-/** What was found last, with the state of the database and of the terms in which it was. */
-const lastFound = new WeakMap<Database, { readonly state: string; readonly found: MonthToClose | null }>();
-
-/**
- * Finds the first month that can be closed with what it pays now. That is added up once for each state of the database:
- * every commit makes it another one, so no earlier amount is returned.
- */
-export async function sumMonthToClose(visit: Visit): Promise<MonthToClose | null> {
-  const { db, config, now } = visit;
-  const rules = readRules(visit);
-  const over = monthBefore(now, config.statements.timeZone);
-  // Before the amounts: what is committed in between makes the state one that does not come again.
-  const row = await rowOf<{ snapshot: string }>(db)`select pg_current_snapshot()::text as snapshot`;
-  const stated = JSON.stringify([over, row?.snapshot, 'problem' in rules ? null : rules]);
-  const state = createHash('sha256').update(stated).digest('hex');
-  const last = lastFound.get(db);
-  if (last?.state === state) return last.found;
-  const month = await findMonthToClose(visit);
-  const found = month === null ? null : { month, toPay: await sayOpenMonth(db, { month, rules }) };
-  lastFound.set(db, { state, found });
-  return found;
-}
-
-async function sayOpenMonth(
-  db: Database,
-  { month, rules }: { readonly month: string; readonly rules: ReturnType<typeof readRules> },
-): Promise<string | null> {
-  if ('problem' in rules) return null;
-  try {
-    return sayToPay(await sumStatement(db, { month, rules, limit: 1 })) || 'nothing';
-  } catch (error) {
-    if (isCutOff(error)) return null;
-    throw error;
-  }
+function sayCommission({ amount, currency, unknownOrders }: OpenMonth): string {
+  return formatAtLeast(formatMoney(amount, currency), unknownOrders);
 }
 
 /** What a statement pays: `at least` as much, if it is unknown what some orders earn, or whether a fee is owed. */
@@ -148,9 +122,7 @@ ${table({ rows: open, about: 'Open months', none: 'No open month has an order th
     label <= last ? 'can be closed' : 'not over: orders can still be returned',
   ),
   number('Orders', ({ orders }) => formatCount(orders)),
-  number('Commission', ({ amount, currency, unknownOrders }) =>
-    formatAtLeast(formatMoney(amount, currency), unknownOrders),
-  ),
+  number('Commission', sayCommission),
 ])}
 <h2>Closed</h2>
 <p>A closed statement never changes. To check that, run <code>npx influencer-sync statement verify</code>.</p>
