@@ -27,7 +27,8 @@ export const COUNT_LIMIT = 10_000;
 
 const MAX_TEXT = 500;
 
-type Asked = Pick<Visit, 'query'>;
+/** What reads a query needs. */
+export type Asked = Pick<Visit, 'query'>;
 
 /** Reads text; null if it is empty or missing. */
 export function textOf({ query }: Asked, name: string): string | null {

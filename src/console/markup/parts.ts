@@ -12,7 +12,7 @@ import type { ListedOrder } from '../../reports/list-orders.ts';
 import type { Answer } from '../../reports/lives/answer-order.ts';
 import type { EntryEvent } from '../../reports/lives/entry-lives.ts';
 import type { ShownPage, Visit } from '../console-page.ts';
-import { isNamed, nextKey, PAGE_ROWS, queryWithout, type RowKey, wordOf } from '../read-query.ts';
+import { nextKey, PAGE_ROWS, queryWithout, type RowKey, wordOf } from '../read-query.ts';
 
 /** Building blocks of pages. */
 
@@ -218,51 +218,6 @@ const NO_FILTER = ['zone', 'done', 'after', ...VIEW];
 /** Whether the address narrows the list of the page. */
 export function isFiltered({ query }: Pick<Visit, 'query'>): boolean {
   return [...query].some(([name, value]) => value.trim() !== '' && !NO_FILTER.includes(name));
-}
-
-/** A field of a filter form. An empty choice means all. */
-export type FilterField = {
-  readonly name: string;
-  readonly label: string;
-  /** Options of a select field; without them, it is a text field. */
-  readonly options?: readonly string[];
-  /** The chosen value, if the query may name it in another way. Default: as the query has it. */
-  readonly value?: string | null;
-  /** A hidden field keeps what another control of the page has chosen. */
-  readonly type?: 'text' | 'date' | 'hidden';
-  /** Whether the select field has no option `all`. */
-  readonly required?: boolean;
-};
-
-/**
- * A form whose fields are the query of the page, so that a filtered page can be bookmarked, reloaded and
- * shared. On a phone it is folded until it filters.
- */
-export function filterForm(visit: Visit, fields: readonly FilterField[]): Html {
-  const given = ({ name, value }: FilterField) => (value === undefined ? visit.query.get(name) : value) ?? '';
-  const zone: FilterField = { name: 'zone', label: '', type: 'hidden' };
-  const filters = fields.some((field) => field.type !== 'hidden' && !field.required && given(field) !== '');
-  return html`<details class="filters"${filters ? html` open data-open` : null}><summary>Filter</summary><form class="filter" method="get" action="${visit.link(visit.path)}" role="search" aria-label="Filter the list">
-${[...(visit.query.has('zone') ? [zone] : []), ...fields].map((field) => filterField(field, given(field)))}
-<button type="submit">Filter</button>${filters ? html` <a href="${visit.link(visit.path)}">Clear</a>` : null}
-</form></details>
-`;
-}
-
-function filterField(
-  { name, label, options, type = 'text', required = false }: FilterField,
-  value: string,
-): Html {
-  if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${value}">`;
-  const input =
-    options === undefined
-      ? html`<input type="${type}" name="${name}" value="${value}">`
-      : html`<select name="${name}">${required ? null : html`<option value="">all</option>`}${options.map(
-          (option) =>
-            html`<option value="${option}"${isNamed(option, value) ? html` selected` : null}>${wordOf(option)}</option>`,
-        )}</select>`;
-  return html`<label>${label} ${input}</label>
-`;
 }
 
 /**

@@ -2,28 +2,30 @@ import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { type AuditEntry, listAudit } from '../../reports/list-audit.ts';
 import { definePage, type Visit } from '../console-page.ts';
-import { anchor, filterForm, instant, pagedTable } from '../markup/parts.ts';
-import { idOf, PAGE_ROWS, textOf } from '../read-query.ts';
+import { byId, byText, readFilter } from '../markup/filter.ts';
+import { anchor, instant, pagedTable } from '../markup/parts.ts';
+import { idOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/audit';
 
 /** All changes by people, in the console and with commands. */
 export const auditPage = definePage(PATH, async (visit) => {
+  const { filter, form } = readFilter(visit, {
+    actor: byText('Who'),
+    subject: byText('Subject'),
+    bulk: byId('Part of bulk action'),
+  });
+  const { bulk: bulkId, ...of } = filter;
   const rows = await listAudit(visit.db, {
+    ...of,
+    bulkId,
     limit: PAGE_ROWS + 1,
     after: idOf(visit, 'after'),
-    actor: textOf(visit, 'actor'),
-    subject: textOf(visit, 'subject'),
-    bulkId: idOf(visit, 'bulk'),
   });
   return {
     title: 'Audit',
     content: html`<p>Every change that a person made, in the console or with a command. A bulk action is one line; its number leads to its entries.</p>
-${filterForm(visit, [
-  { name: 'actor', label: 'Who' },
-  { name: 'subject', label: 'Subject' },
-  { name: 'bulk', label: 'Part of bulk action' },
-])}
+${form()}
 ${pagedTable({ rows, visit, about: 'Changes', none: 'Nobody has changed anything yet.', key: 'auditId' }, [
   column('When', ({ occurredAt }) => instant(occurredAt, visit)),
   column('Who', ({ actor, via }) => html`${actor} <small>${via}</small>`),

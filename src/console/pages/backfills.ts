@@ -20,36 +20,32 @@ import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import {
-  anchor,
-  badge,
-  blockList,
-  factList,
-  filterForm,
-  instant,
-  missing,
-  pagedTable,
-  table,
-} from '../markup/parts.ts';
-import { COUNT_LIMIT, idOf, PAGE_ROWS, textOf } from '../read-query.ts';
+import { byText, readFilter } from '../markup/filter.ts';
+import { anchor, badge, blockList, factList, instant, missing, pagedTable, table } from '../markup/parts.ts';
+import { COUNT_LIMIT, idOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/backfills';
 
 /** All backfills with their progress. */
 export const backfillsPage = definePage(PATH, async (visit) => {
-  const job = textOf(visit, 'job');
+  const jobs = Object.values(visit.config.jobs).filter((one) => kindOf(one).backfill === 'by_days');
+  const { filter, form } = readFilter(visit, {
+    job: byText(
+      'Job',
+      jobs.map(({ name }) => name),
+    ),
+  });
   const found = await listBackfills(visit.db, {
-    ...(job === null ? {} : { job }),
+    ...(filter.job === null ? {} : { job: filter.job }),
     after: idOf(visit, 'after'),
     limit: PAGE_ROWS + 1,
   });
   const rows = [];
   for (const backfill of found) rows.push(await readRow(visit, backfill));
-  const jobs = Object.values(visit.config.jobs).filter((one) => kindOf(one).backfill === 'by_days');
   return {
     title: 'Backfills',
     content: html`<p>A backfill credits the orders of a past period, exactly as its plan says. You make a plan with <code>npx influencer-sync backfill &lt;job&gt; --from … --to … --plan</code>.</p>
-${filterForm(visit, [{ name: 'job', label: 'Job', options: jobs.map(({ name }) => name) }])}
+${form()}
 ${pagedTable(
   {
     rows,

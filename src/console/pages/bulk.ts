@@ -18,19 +18,19 @@ import {
 } from '../../reports/bulk/read-bulk.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
+import { byOption, readFilter } from '../markup/filter.ts';
 import {
   amountList,
   anchor,
   badge,
   dealAnchor,
   factList,
-  filterForm,
   instant,
   missing,
   pagedTable,
   table,
 } from '../markup/parts.ts';
-import { idOf, optionOf, PAGE_ROWS } from '../read-query.ts';
+import { idOf, PAGE_ROWS } from '../read-query.ts';
 
 const OUTCOMES = ['waiting', ...BULK_OUTCOMES] as const;
 
@@ -39,15 +39,15 @@ export const bulkPage = definePage('/bulk/:bulk', async (visit) => {
   const { bulk: id = '' } = visit.params;
   const bulk = /^\d{1,18}$/.test(id) ? await findBulk(visit.db, id) : null;
   if (bulk === null) return missing(`Bulk action ${id}`, 'There is no bulk action with this number.');
-  const outcome = optionOf(visit, 'outcome', OUTCOMES);
+  const { filter, form } = readFilter(visit, { outcome: byOption('Result', OUTCOMES) });
   const [process, sums, items] = await Promise.all([
     findBulkProcess(visit.db, bulk.bulkId),
     sumBulkItems(visit.db, bulk.bulkId),
     listBulkItems(visit.db, {
+      ...filter,
       bulkId: bulk.bulkId,
       limit: PAGE_ROWS + 1,
       after: idOf(visit, 'after'),
-      outcome,
     }),
   ]);
   return {
@@ -57,7 +57,7 @@ ${facts(bulk, visit)}
 ${nextStep(bulk, { process, sums, visit })}
 ${outcomes(bulk, { sums, visit })}
 <h2>${isAboutFiles(bulk.decision) ? 'Files' : 'Entries'}</h2>
-${filterForm(visit, [{ name: 'outcome', label: 'Result', options: OUTCOMES }])}
+${form()}
 ${itemTable(items, { bulk, visit })}`,
   };
 });

@@ -17,17 +17,18 @@ import {
 import { type FreshnessLine, toFreshnessLine } from '../../reports/checks/render-checks.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
-import { anchor, badge, factList, filterForm, instant, missing, pagedTable, table } from '../markup/parts.ts';
-import { idOf, PAGE_ROWS, textOf, wordOf } from '../read-query.ts';
+import { byText, readFilter } from '../markup/filter.ts';
+import { anchor, badge, factList, instant, missing, pagedTable, table } from '../markup/parts.ts';
+import { idOf, PAGE_ROWS, wordOf } from '../read-query.ts';
 
 const PATH = '/checks';
 
 /** Open findings, and the results of all checks for the latest file of each source. */
 export const checksPage = definePage(PATH, async (visit) => {
-  const source = textOf(visit, 'source');
   const { db, config, now } = visit;
   const names = Object.keys(config.sources);
-  const wanted = names.filter((name) => source === null || name === source);
+  const { filter, form } = readFilter(visit, { source: byText('Source', names) });
+  const wanted = names.filter((name) => filter.source === null || name === filter.source);
   const [findings, files, expectedDates, arrivals] = await Promise.all([
     listFindings(db, {
       sources: wanted,
@@ -41,7 +42,7 @@ export const checksPage = definePage(PATH, async (visit) => {
   return {
     title: 'Unusual files',
     content: html`<p>Each file is compared with earlier files of its source before anything of it is posted. A warning is listed for 14 days, or until somebody acknowledges it.</p>
-${filterForm(visit, [{ name: 'source', label: 'Source', options: names }])}
+${form()}
 <h2>Findings</h2>
 ${findingTable(findings, visit)}
 <h2>Freshness</h2>

@@ -5,21 +5,23 @@ import { formatCount } from '../../render/text.ts';
 import { listInfluencers, listRefusals, readLookups } from '../../reports/money/read-customers.ts';
 import { type CustomerGroup, countCustomers } from '../../reports/status/status.ts';
 import { definePage, type Visit } from '../console-page.ts';
-import { amountList, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
-import { keyOf, PAGE_ROWS, textOf } from '../read-query.ts';
+import { byText, readFilter } from '../markup/filter.ts';
+import { amountList, dealAnchor, instant, pagedTable, table } from '../markup/parts.ts';
+import { keyOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/customers';
 const SHOWN_REFUSALS = 20;
 
 /** The states of customers, and the influencers among them. No e-mail address is shown. */
 export const customersPage = definePage(PATH, async (visit) => {
+  const { filter, form } = readFilter(visit, { brand: byText('Brand') });
   const [groups, lookups, refusals, influencers] = await Promise.all([
     countCustomers(visit.db),
     readLookups(visit.db),
     listRefusals(visit.db, { limit: SHOWN_REFUSALS }),
     listInfluencers(visit.db, {
+      ...filter,
       limit: PAGE_ROWS + 1,
-      brand: textOf(visit, 'brand'),
       after: keyOf(visit, { followers: 'whole', platform: 'text', userId: 'text', brandId: 'text' }),
     }),
   ]);
@@ -39,7 +41,7 @@ ${table(
 )}
 <h2>Influencers among customers</h2>
 <p>Found by look-ups in real time. The service shows influencers that it finds later on its own pages.</p>
-${filterForm(visit, [{ name: 'brand', label: 'Brand' }])}
+${form()}
 ${influencerTable(influencers, visit)}`,
   };
 });

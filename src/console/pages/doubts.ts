@@ -21,13 +21,13 @@ import { describeWaitingClaims, readWaitingClaims } from '../../reports/doubts/w
 import { readEntryLife } from '../../reports/lives/entry-lives.ts';
 import { definePage, type Shown, type Visit } from '../console-page.ts';
 import { actionForm, chooseBox, chooseForm, notOffered } from '../markup/action-form.ts';
+import { byOption, byText, readFilter } from '../markup/filter.ts';
 import {
   anchor,
   badge,
   countUpTo,
   creatorAnchor,
   factList,
-  filterForm,
   instant,
   isFiltered,
   lifeList,
@@ -36,7 +36,7 @@ import {
   pagedTable,
   table,
 } from '../markup/parts.ts';
-import { COUNT_LIMIT, idOf, keyOf, optionOf, PAGE_ROWS, textOf } from '../read-query.ts';
+import { COUNT_LIMIT, idOf, keyOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/doubts';
 const MAX_REASONS = 50;
@@ -48,7 +48,17 @@ export const doubtsPage = definePage(PATH, async (visit) => {
 });
 
 async function showList(visit: Visit): Promise<Shown> {
-  const filter = readDoubtFilter(visit);
+  const asked = readFilter(visit, {
+    job: byText('Job', Object.keys(visit.config.jobs)),
+    reason: byText('Why', []),
+    older: byOption('In doubt for', Object.keys(AGES)),
+    deal: byText('Deal'),
+  });
+  const { job, reason, older, deal: dealId } = asked.filter;
+  const age = AGES[older ?? ''];
+  // Ages are counted back from the time of the request.
+  const sinceBefore = age === undefined ? null : new Date(visit.now.getTime() - age);
+  const filter = { job, reason, dealId, sinceBefore };
   const counted = { limit: COUNT_LIMIT + 1 };
   const [doubts, sums, ofAllReasons, doubleCredits, waitingClaims] = await Promise.all([
     listDoubts(visit.db, {
@@ -68,12 +78,7 @@ async function showList(visit: Visit): Promise<Shown> {
     title: 'In doubt',
     content: html`${summary(found, isFiltered(visit))}
 <p>${visit.may('POST /bulk/preview') && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
-${filterForm(visit, [
-  { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
-  { name: 'reason', label: 'Why', options: reasons.slice(0, MAX_REASONS) },
-  { name: 'older', label: 'In doubt for', options: Object.keys(AGES) },
-  { name: 'deal', label: 'Deal' },
-])}
+${asked.form({ reason: reasons.slice(0, MAX_REASONS) })}
 ${doubtTable(doubts, visit)}
 ${settleManyForm(visit, { filter, ...found })}
 ${doubleCreditTable(doubleCredits, filter.job, visit)}
@@ -389,14 +394,3 @@ const AGES: Readonly<Record<string, number>> = {
 };
 
 type ChosenDoubts = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;
-
-/** Reads the filter from the address. Ages are counted back from `visit.now`. */
-function readDoubtFilter(visit: Pick<Visit, 'query' | 'now'>): ChosenDoubts {
-  const age = AGES[optionOf(visit, 'older', Object.keys(AGES)) ?? ''];
-  return {
-    job: textOf(visit, 'job'),
-    reason: textOf(visit, 'reason'),
-    dealId: textOf(visit, 'deal'),
-    sinceBefore: age === undefined ? null : new Date(visit.now.getTime() - age),
-  };
-}

@@ -19,29 +19,23 @@ import { sayFooterRow } from '../../reports/files/read-files.ts';
 import type { ActionPath } from '../access/permissions.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, chooseBox, chooseForm } from '../markup/action-form.ts';
-import {
-  anchor,
-  badge,
-  countUpTo,
-  factList,
-  filterForm,
-  instant,
-  missing,
-  pagedTable,
-} from '../markup/parts.ts';
-import { COUNT_LIMIT, idOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../read-query.ts';
+import { byOption, byText, readFilter } from '../markup/filter.ts';
+import { anchor, badge, countUpTo, factList, instant, missing, pagedTable } from '../markup/parts.ts';
+import { COUNT_LIMIT, idOf, PAGE_ROWS, queryWithout } from '../read-query.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
 
 /** The last reading of each file name. */
 export const filesPage = definePage(PATH, async (visit) => {
-  const filter = {
-    source: textOf(visit, 'source'),
-    state: optionOf(visit, 'state', STATES),
-    layout: textOf(visit, 'layout'),
-    name: textOf(visit, 'file'),
-  };
+  const asked = readFilter(visit, {
+    state: byOption('State', STATES),
+    source: byText('Source', Object.keys(visit.config.sources)),
+    layout: byText('Layout'),
+    file: byText('File contains'),
+  });
+  const { file: name, ...of } = asked.filter;
+  const filter = { ...of, name };
   const [files, counts] = await Promise.all([
     listFilesRead(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
     countFilesRead(visit.db, filter),
@@ -58,12 +52,7 @@ export const filesPage = definePage(PATH, async (visit) => {
           })
     }</p>
 <p>${visit.may('POST /bulk/preview-files') && files.length > 0 ? html`${anchor('#decide-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
-${filterForm(visit, [
-  { name: 'state', label: 'State', options: STATES },
-  { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
-  { name: 'layout', label: 'Layout' },
-  { name: 'file', label: 'File contains' },
-])}
+${asked.form()}
 ${pagedTable(
   { rows: files, visit, about: 'Files', none: 'No run has seen a file yet.', key: 'sourceFileId' },
   [

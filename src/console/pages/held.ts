@@ -22,7 +22,8 @@ import {
 } from '../../reports/held/held-orders.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { anchor, filterForm, instant, orderLink, pagedTable, table } from '../markup/parts.ts';
+import { byText, readFilter } from '../markup/filter.ts';
+import { anchor, instant, orderLink, pagedTable, table } from '../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/held';
@@ -32,22 +33,23 @@ const PATH = '/held';
  * the two decisions about all of them.
  */
 export const heldPage = definePage(PATH, async (visit) => {
-  const filter = filterOf(visit);
+  const asked = readFilter(visit, {
+    job: byText('Job'),
+    source: byText('Source'),
+    why: byText('Held because'),
+    order: byText('Order'),
+  });
+  const { why: reason, order, ...of } = asked.filter;
+  const status = readStatus(textOf(visit, 'status'));
+  const filter: HeldFilter = { ...of, reason, status, orderIds: order === null ? null : [order] };
   // First: what changes while the rest is read makes the forms those of other orders.
   const forms =
-    filter.source !== null && filter.reason !== null
-      ? await heldForms(visit, { ...filter, isDecided: false })
-      : null;
+    of.source !== null && reason !== null ? await heldForms(visit, { ...filter, isDecided: false }) : null;
   const groups = await listHeldGroups(visit.db, filter);
   return {
     title: 'Held orders',
     content: html`<p>These orders name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.</p>
-${filterForm(visit, [
-  { name: 'job', label: 'Job' },
-  { name: 'source', label: 'Source' },
-  { name: 'why', label: 'Held because' },
-  { name: 'order', label: 'Order' },
-])}
+${asked.form()}
 ${pagedTable({ rows: groups, visit, about: 'Held orders by reason', none: 'No order is held.' }, [
   column('Source', ({ source }) => source),
   column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
@@ -65,19 +67,6 @@ ${pagedTable({ rows: groups, visit, about: 'Held orders by reason', none: 'No or
 ${forms !== null && groups.length > 0 ? await chosen(visit, { filter, groups, forms }) : null}`,
   };
 });
-
-function filterOf(
-  visit: Visit,
-): HeldFilter & { readonly source: string | null; readonly reason: string | null } {
-  const order = textOf(visit, 'order');
-  return {
-    job: textOf(visit, 'job'),
-    source: textOf(visit, 'source'),
-    reason: textOf(visit, 'why'),
-    status: readStatus(textOf(visit, 'status')),
-    orderIds: order === null ? null : [order],
-  };
-}
 
 /** Stands for orders without a status in an address. It is no folded word, so no status is like it. */
 const NO_STATUS = '(none)';

@@ -11,22 +11,20 @@ import {
   listOpenProblems,
 } from '../../reports/notices/list-notices.ts';
 import { definePage, type Visit } from '../console-page.ts';
-import { amountList, badge, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
+import { byOption, readFilter } from '../markup/filter.ts';
+import { amountList, badge, instant, pagedTable, table } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
-import { idOf, optionOf, PAGE_ROWS } from '../read-query.ts';
+import { idOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/notices';
 
 /** Open problems, sent notices, and whether each was delivered. */
 export const noticesPage = definePage(PATH, async (visit) => {
+  const { filter, form } = readFilter(visit, { problem: byOption('Problem', PROBLEM_KINDS) });
   const [problems, troubles, notices] = await Promise.all([
     listOpenProblems(visit.db),
     listChannelTroubles(visit.db),
-    listNotices(visit.db, {
-      limit: PAGE_ROWS + 1,
-      after: idOf(visit, 'after'),
-      problem: optionOf(visit, 'problem', PROBLEM_KINDS),
-    }),
+    listNotices(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
   ]);
   const { channels } = visit.config.notify;
   return {
@@ -40,7 +38,7 @@ export const noticesPage = definePage(PATH, async (visit) => {
 ${taskList(problems, visit)}
 ${troubleTable(troubles, visit)}
 <h2>Notices</h2>
-${filterForm(visit, [{ name: 'problem', label: 'Problem', options: PROBLEM_KINDS }])}
+${form()}
 ${noticeTable(notices, visit)}`,
   };
 });

@@ -23,6 +23,7 @@ import type { EntryLife } from '../../reports/lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderVersion } from '../../reports/lives/explain-order.ts';
 import { factsOfVersion, roleOf } from '../../reports/lives/lives.ts';
 import { definePage, type ShownPage, type Visit } from '../console-page.ts';
+import { byDay, byOption, byText, hidden, readFilter } from '../markup/filter.ts';
 import {
   anchor,
   answerBox,
@@ -32,7 +33,6 @@ import {
   dealAnchor,
   facet,
   factList,
-  filterForm,
   instant,
   lifeList,
   missing,
@@ -71,23 +71,30 @@ const LINKS = ['with', 'without', 'either'] as const;
 export const ordersPage = definePage(PATH, async (visit) => {
   const order = textOf(visit, 'order');
   if (order !== null) return { redirect: visit.link('/search', { q: order }) };
-  const outcome = optionOf(visit, 'outcome', DISPOSITIONS) ?? optionOf(visit, 'disposition', DISPOSITIONS);
-  const creator = textOf(visit, 'creator');
-  const code = textOf(visit, 'code');
-  const link = optionOf(visit, 'link', LINKS);
+  const asked = readFilter(visit, {
+    outcome: hidden(
+      (asked, name) => optionOf(asked, name, DISPOSITIONS) ?? optionOf(asked, 'disposition', DISPOSITIONS),
+    ),
+    job: hidden(textOf),
+    source: hidden(textOf),
+    code_is: hidden(textOf),
+    reason: byText('Reason'),
+    creator: byText('Creator'),
+    deal: byText('Deal'),
+    code: byText('Code'),
+    link: byOption('Link', LINKS),
+    from: byDay('From'),
+    to: byDay('To'),
+  });
+  const { outcome, code_is: matchedWhole, reason, creator, code, link, ...of } = asked.filter;
   const filter: OrderFilter = {
-    job: textOf(visit, 'job'),
-    source: textOf(visit, 'source'),
-    reason: textOf(visit, 'reason')?.toLowerCase().replaceAll(' ', '_') ?? null,
-    deal: textOf(visit, 'deal'),
+    ...{ ...of, matchedWhole },
+    reason: reason?.toLowerCase().replaceAll(' ', '_') ?? null,
     creator: creator === null ? null : await spellingsOf(visit.db, creator),
     matched: link === null ? code : null,
-    matchedWhole: textOf(visit, 'code_is'),
     // The pictures of a code count the orders that carry it, with and without a link.
     code: code === null || link === null ? null : foldCode(code),
     hasLink: link === null || link === 'either' ? null : link === 'with',
-    from: dayOf(visit, 'from'),
-    to: dayOf(visit, 'to'),
   };
   const [rows, { count, facets }, outcomes] = await Promise.all([
     listOrders(visit.db, {
@@ -115,19 +122,7 @@ export const ordersPage = definePage(PATH, async (visit) => {
         );
       },
     )}</nav>
-${filterForm(visit, [
-  { name: 'outcome', label: '', type: 'hidden', value: outcome === null ? null : wordOf(outcome) },
-  { name: 'job', label: '', type: 'hidden' },
-  { name: 'source', label: '', type: 'hidden' },
-  { name: 'code_is', label: '', type: 'hidden' },
-  { name: 'reason', label: 'Reason' },
-  { name: 'creator', label: 'Creator' },
-  { name: 'deal', label: 'Deal' },
-  { name: 'code', label: 'Code' },
-  { name: 'link', label: 'Link', options: LINKS },
-  { name: 'from', label: 'From', type: 'date' },
-  { name: 'to', label: 'To', type: 'date' },
-])}
+${asked.form()}
 ${facetLists(facets, count > COUNT_LIMIT, visit)}
 <p class="dim">${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'order' : 'orders'}, newest first, as of the last refresh of the reports.</p>
 ${pagedTable({ rows, visit, about: 'Orders', none: 'There are no orders yet.', key: ['at', 'job', 'source', 'orderId'] }, orderColumns(visit))}`,

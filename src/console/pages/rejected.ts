@@ -19,8 +19,9 @@ import {
   type RejectedFilter,
 } from '../../reports/files/list-rejected.ts';
 import { definePage, type Shown, type Visit } from '../console-page.ts';
-import { anchor, factList, filterForm, isFiltered, pagedTable } from '../markup/parts.ts';
-import { idOf, keyOf, PAGE_ROWS, textOf } from '../read-query.ts';
+import { byId, byText, readFilter } from '../markup/filter.ts';
+import { anchor, factList, isFiltered, pagedTable } from '../markup/parts.ts';
+import { keyOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/rejected';
 const MAX_DOWNLOAD_ROWS = 10_000;
@@ -32,7 +33,15 @@ const DOWNLOAD_LIMIT_MS = 60_000;
 
 /** Rejected rows, by cause. What reads files is loaded when a person asks for their rows, so that an idle console is small. */
 export const rejectedPage = definePage(PATH, async (visit) => {
-  const filter = readFilter(visit);
+  const asked = readFilter(visit, {
+    code: byText('Cause', []),
+    source: byText('Source', Object.keys(visit.config.sources)),
+    file: byText('File contains'),
+    run: byId('Run'),
+  });
+  const { source, run: runId, ...of } = asked.filter;
+  // Of a run, also those that are settled.
+  const filter = { ...of, runId, isOpen: runId === null, sources: source === null ? null : [source] };
   if (visit.query.get('download') === 'csv') return download(visit, filter);
   const after = keyOf(visit, { sourceFileId: 'whole', record: 'whole' });
   const [causes, sources, rows] = await Promise.all([
@@ -55,12 +64,7 @@ export const rejectedPage = definePage(PATH, async (visit) => {
         : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
 ${visit.may('see raw rows') ? html`<p>Download the rows as CSV, to correct them: ${sources.map((source, index) => html`${index === 0 ? null : ', '}${anchor(visit.link(PATH, { ...chosen(visit), source, download: 'csv' }), `those of ${source}`)}`)}. A row that is rejected for two purposes, orders and customers, is in the file once.</p>` : null}`
     }
-${filterForm(visit, [
-  { name: 'code', label: 'Cause', options: causes.map(({ code }) => code) },
-  { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
-  { name: 'file', label: 'File contains' },
-  { name: 'run', label: 'Run' },
-])}
+${asked.form({ code: causes.map(({ code }) => code) })}
 <h2>By cause</h2>
 ${causeTable(causes, visit)}
 ${await fixEffect(visit, filter)}
@@ -221,19 +225,6 @@ function chooseForm(visit: Visit, forms: ReadonlyMap<string, readonly FoundRows[
       return html`<li>${anchor(visit.link(PATH, { ...chosen(visit), download: 'csv', form }), label)} <small>${plural(files[0]?.header.length ?? 0, 'column')}</small></li>
 `;
     })}</ul>`,
-  };
-}
-
-function readFilter(visit: Visit): RejectedFilter {
-  const runId = idOf(visit, 'run');
-  const source = textOf(visit, 'source');
-  return {
-    // Of a run, also those that are settled.
-    isOpen: runId === null,
-    runId,
-    sources: source === null ? null : [source],
-    file: textOf(visit, 'file'),
-    code: textOf(visit, 'code'),
   };
 }
 

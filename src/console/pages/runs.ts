@@ -24,6 +24,7 @@ import { readRunUnits } from '../../reports/runs/read-units.ts';
 import { answerRun, describeDid, linkToTrace, problemOf } from '../../reports/runs/runs.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { type Share, shareBar } from '../markup/bars.ts';
+import { byDay, byOption, byText, readFilter } from '../markup/filter.ts';
 import {
   amountList,
   anchor,
@@ -31,13 +32,12 @@ import {
   badge,
   countUpTo,
   factList,
-  filterForm,
   instant,
   missing,
   pagedTable,
   table,
 } from '../markup/parts.ts';
-import { COUNT_LIMIT, dayOf, idOf, optionOf, PAGE_ROWS, textOf, wordOf } from '../read-query.ts';
+import { COUNT_LIMIT, idOf, PAGE_ROWS, wordOf } from '../read-query.ts';
 import { runUnits } from './workers.ts';
 
 const PATH = '/runs';
@@ -55,14 +55,14 @@ const PROBLEM_LENGTH = 160;
 /** When jobs ran or should have run, and what each run did. */
 export const runsPage = definePage(PATH, async (visit) => {
   const { db } = visit;
-  const job = textOf(visit, 'job');
-  const filter = {
-    job,
-    status: optionOf(visit, 'status', STATUSES),
-    from: dayOf(visit, 'from'),
-    to: dayOf(visit, 'to'),
-  };
-  const scale = scaleOf(visit);
+  const { filter, form } = readFilter(visit, {
+    job: byText('Job', []),
+    status: byOption('Status', STATUSES),
+    from: byDay('From'),
+    to: byDay('To'),
+  });
+  const { job } = filter;
+  const scale = scaleOf(filter, visit.now);
   const jobs = Object.keys(visit.config.jobs).filter((name) => job === null || name === job);
   const until = new Date(scale.from.getTime() + scale.spans * scale.spanSeconds * 1000);
   const [groups, rows, count] = await Promise.all([
@@ -73,12 +73,7 @@ export const runsPage = definePage(PATH, async (visit) => {
   const days = Math.round((until.getTime() - scale.from.getTime()) / DAY_MS);
   return {
     title: 'Runs',
-    content: html`${filterForm(visit, [
-      { name: 'job', label: 'Job', options: withChosen(runNames(visit.config), job) },
-      { name: 'status', label: 'Status', options: STATUSES },
-      { name: 'from', label: 'From', type: 'date' },
-      { name: 'to', label: 'To', type: 'date' },
-    ])}
+    content: html`${form({ job: withChosen(runNames(visit.config), job) })}
 <h2>Due times <small>${days === 1 ? 'of' : `${days} days from`} ${scale.from.toISOString().slice(0, 10)}, days in UTC</small></h2>
 ${
   groups.length === 0
@@ -106,10 +101,11 @@ function withChosen(names: readonly string[], chosen: string | null): readonly s
   return chosen === null || names.includes(chosen) ? names : [...names, chosen];
 }
 
-function scaleOf(visit: Visit): TimelineScale {
-  const today = visit.now.toISOString().slice(0, 10);
-  const last = Date.parse(dayOf(visit, 'to') ?? today);
-  const from = dayOf(visit, 'from');
+function scaleOf(
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+  now: Date,
+): TimelineScale {
+  const last = Date.parse(to ?? now.toISOString().slice(0, 10));
   const first = from === null ? last - (DAYS - 1) * DAY_MS : Date.parse(from);
   const days = Math.min(DAYS_AT_MOST, Math.max(1, Math.round((last - first) / DAY_MS) + 1));
   const minutes = SPAN_MINUTES.find((length) => (days * 1_440) / length <= SPANS_AT_MOST) ?? 1_440;

@@ -12,8 +12,9 @@ import {
 } from '../../reports/runs/list-slots.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
-import { anchor, badge, filterForm, instant, pagedTable, table, zonedTime } from '../markup/parts.ts';
-import { dayOf, keyOf, optionOf, PAGE_ROWS, textOf } from '../read-query.ts';
+import { byDay, byOption, byText, readFilter } from '../markup/filter.ts';
+import { anchor, badge, instant, pagedTable, table, zonedTime } from '../markup/parts.ts';
+import { keyOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/schedules';
 const STATES = ['done', 'failed', 'missed', 'skipped', 'late', 'running', 'due', 'waiting'];
@@ -23,14 +24,17 @@ const SHOWN_SLOTS = 3;
 export const schedulesPage = definePage(PATH, async (visit) => {
   const { db } = visit;
   const after = keyOf(visit, { slot: 'instant', job: 'text' });
+  const { filter, form } = readFilter(visit, {
+    job: byText('Job', Object.keys(visit.config.jobs)),
+    state: byOption('State', STATES),
+    from: byDay('From'),
+    to: byDay('To'),
+  });
   const [paused, served, slots] = await Promise.all([
     listPausedJobs(db),
     isServed(db),
     listSlots(db, {
-      job: textOf(visit, 'job'),
-      state: optionOf(visit, 'state', STATES),
-      from: dayOf(visit, 'from'),
-      to: dayOf(visit, 'to'),
+      ...filter,
       after: after === null ? null : [after.slot, after.job],
       limit: PAGE_ROWS + 1,
     }),
@@ -41,12 +45,7 @@ export const schedulesPage = definePage(PATH, async (visit) => {
 <h2>Jobs</h2>
 ${jobsTable(paused, visit)}
 <h2>Due times <small>newest first, days in UTC</small></h2>
-${filterForm(visit, [
-  { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
-  { name: 'state', label: 'State', options: STATES },
-  { name: 'from', label: 'From', type: 'date' },
-  { name: 'to', label: 'To', type: 'date' },
-])}
+${form()}
 ${slotsTable(slots, visit)}`,
   };
 });

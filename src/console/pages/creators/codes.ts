@@ -30,6 +30,7 @@ import {
 import { definePage, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { barChart } from '../../markup/bars.ts';
+import { byChoice, byOption, byText, readFilter } from '../../markup/filter.ts';
 import {
   amountList,
   anchor,
@@ -37,14 +38,13 @@ import {
   creatorAnchor,
   dealAnchor,
   describeKnown,
-  filterForm,
   instant,
   missing,
   orderColumns,
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/codes';
 const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
@@ -62,28 +62,26 @@ const ABOUT: Readonly<Record<View, string>> = {
 
 /** Codes without an owner, by revenue, and codes with an owner. */
 export const codesPage = definePage(PATH, async (visit) => {
-  const view = optionOf(visit, 'show', VIEWS) ?? 'unowned';
-  const jobs = Object.values(visit.config.jobs).filter((job) => 'codes' in job);
-  const job = textOf(visit, 'job');
+  const jobs = Object.values(visit.config.jobs).flatMap((job) => ('codes' in job ? [job.name] : []));
+  const { filter, form } = readFilter(visit, {
+    show: byChoice('Show', VIEWS, 'unowned'),
+    job: byText('Job', jobs),
+    code: byText('Code'),
+  });
+  const { show: view, ...of } = filter;
   return {
     title: 'Codes',
-    content: html`${filterForm(visit, [
-      { name: 'show', label: 'Show', options: VIEWS, required: true },
-      { name: 'job', label: 'Job', options: jobs.map(({ name }) => name) },
-      { name: 'code', label: 'Code' },
-    ])}
+    content: html`${form()}
 <p>${ABOUT[view]}</p>
-${view === 'unowned' ? await unowned(visit) : view === 'assigned' ? await assigned(visit) : await owned(visit, view)}
-<p>${jobs.filter(({ name }) => job === null || name === job).map(({ name }) => html`${anchor(visit.link('/codes/export', { job: name }), `Codes of ${name} as codes.csv`)} `)}</p>`,
+${view === 'unowned' ? await unowned(of, visit) : view === 'assigned' ? await assigned(of, visit) : await owned({ ...of, which: view === 'owned' ? 'all' : view }, visit)}
+<p>${jobs.filter((name) => (of.job ?? name) === name).map((name) => html`${anchor(visit.link('/codes/export', { job: name }), `Codes of ${name} as codes.csv`)} `)}</p>`,
   };
 });
 
-async function unowned(visit: Visit): Promise<Html> {
-  const rows = await listUnownedCodes(visit.db, {
-    job: textOf(visit, 'job'),
-    code: textOf(visit, 'code'),
-    limit: PAGE_ROWS,
-  });
+type CodeFilter = { readonly job: string | null; readonly code: string | null };
+
+async function unowned(filter: CodeFilter, visit: Visit): Promise<Html> {
+  const rows = await listUnownedCodes(visit.db, { ...filter, limit: PAGE_ROWS });
   return html`${pagedTable(
     { rows, visit, about: 'Codes without an owner', none: 'Every code of every order has an owner.' },
     [
@@ -100,9 +98,9 @@ async function unowned(visit: Visit): Promise<Html> {
   )}${rows.length === PAGE_ROWS ? html`<p class="dim">These are the first ${PAGE_ROWS}, by revenue in each currency. Use the filter to see others.</p>` : null}`;
 }
 
-async function assigned(visit: Visit): Promise<Html> {
+async function assigned(filter: CodeFilter, visit: Visit): Promise<Html> {
   const rows = await listAssignedCodes(visit.db, {
-    ...{ job: textOf(visit, 'job'), code: textOf(visit, 'code'), limit: PAGE_ROWS + 1 },
+    ...{ ...filter, limit: PAGE_ROWS + 1 },
     after: keyOf(visit, { job: 'text', folded: 'text' }),
   });
   return pagedTable(
@@ -138,12 +136,13 @@ async function assigned(visit: Visit): Promise<Html> {
   );
 }
 
-async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Promise<Html> {
+async function owned(
+  filter: CodeFilter & { readonly which: 'all' | 'ambiguous' | 'expiring' },
+  visit: Visit,
+): Promise<Html> {
   const after = keyOf(visit, { job: 'text', folded: 'text', line: 'whole' });
   const rows = await listOwnedCodes(visit.db, {
-    job: textOf(visit, 'job'),
-    code: textOf(visit, 'code'),
-    which: view === 'owned' ? 'all' : view,
+    ...filter,
     limit: PAGE_ROWS + 1,
     after: after === null ? null : { ...after, line: Number(after.line) },
   });
@@ -407,9 +406,9 @@ const STATES = ['open', 'acknowledged'] as const;
 
 /** Page of the codes that may have leaked, with the evidence, and a form to acknowledge each of them. */
 export const leaksPage = definePage('/money/leaks', async (visit) => {
-  const state = optionOf(visit, 'state', STATES);
+  const { filter, form } = readFilter(visit, { state: byOption('State', STATES) });
   const leaks = (await findLeaks(visit.db, { now: visit.now })).filter(
-    ({ acknowledged }) => state === null || (acknowledged === null) === (state === 'open'),
+    ({ acknowledged }) => filter.state === null || (acknowledged === null) === (filter.state === 'open'),
   );
   const after = textOf(visit, 'after');
   // Few codes are flagged, so all are computed for every page, and only the display is paged.
@@ -418,7 +417,7 @@ export const leaksPage = definePage('/money/leaks', async (visit) => {
   return {
     title: 'Codes that may have leaked',
     content: html`<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
-${filterForm(visit, [{ name: 'state', label: 'State', options: STATES }])}
+${form()}
 ${pagedTable(
   {
     rows,

@@ -23,6 +23,7 @@ import { describeReturn, explainUnknown } from '../../../reports/money/returns.t
 import { describePaid, isPaidElsewhere } from '../../../reports/payments/payments.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { sparkline } from '../../markup/bars.ts';
+import { readFilter } from '../../markup/filter.ts';
 import {
   amountList,
   anchor,
@@ -30,7 +31,6 @@ import {
   creatorLink,
   dealAnchor,
   figure,
-  filterForm,
   foldedTable,
   instant,
   missing,
@@ -39,7 +39,7 @@ import {
   table,
 } from '../../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../../read-query.ts';
-import { RETURN_KEY, readReturnFilter, revenueChart } from '../money/returns.ts';
+import { RETURN_FIELDS, RETURN_KEY, revenueChart, toReturnFilter } from '../money/returns.ts';
 import { readRules } from '../money/statements.ts';
 import { validity } from './codes.ts';
 
@@ -48,7 +48,8 @@ const MONTHS = 12;
 
 /** The creators by the net revenue of the last months. */
 export const creatorsPage = definePage(PATH, async (visit) => {
-  const { filter, months } = await readReturnFilter(visit, { count: MONTHS });
+  const asked = readFilter(visit, RETURN_FIELDS);
+  const { filter, months } = await toReturnFilter(asked.filter, visit, { count: MONTHS });
   const rows = await listReturns(visit.db, {
     ...filter,
     by: 'creator',
@@ -63,11 +64,7 @@ export const creatorsPage = definePage(PATH, async (visit) => {
   return {
     title: 'Creators',
     content: html`<p>Credited orders of ${months}, less refunds and cancellations. In each currency, the most revenue is first.</p>
-${filterForm(visit, [
-  { name: 'handle', label: 'Creator' },
-  { name: 'from', label: 'From month' },
-  { name: 'to', label: 'To month' },
-])}
+${asked.form()}
 ${pagedTable(
   {
     rows,

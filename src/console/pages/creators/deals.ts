@@ -18,6 +18,7 @@ import {
 } from '../../../reports/list-deals.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { monthChart } from '../../markup/bars.ts';
+import { byOption, byText, readFilter } from '../../markup/filter.ts';
 import {
   amountList,
   anchor,
@@ -26,37 +27,31 @@ import {
   dealAnchor,
   factList,
   figure,
-  filterForm,
   instant,
   missing,
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
 
 /** The deals in the mirror, and how complete the mirror is. */
 export const dealsPage = definePage(PATH, async (visit) => {
+  const { filter, form } = readFilter(visit, {
+    handle: byText('Creator'),
+    brand: byText('Brand'),
+    state: byOption('State', STATES),
+  });
   const [rows, coverage] = await Promise.all([
-    listDeals(visit.db, {
-      limit: PAGE_ROWS + 1,
-      after: textOf(visit, 'after'),
-      handle: textOf(visit, 'handle'),
-      brand: textOf(visit, 'brand'),
-      state: optionOf(visit, 'state', STATES),
-    }),
+    listDeals(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: textOf(visit, 'after') }),
     readCoverage(visit.db),
   ]);
   return {
     title: 'Deals',
     content: html`<p>The service has no list of deals. This page shows the deals discovered so far; others may exist. Totals are the service's own, in the currency of the account.</p>
-${filterForm(visit, [
-  { name: 'handle', label: 'Creator' },
-  { name: 'brand', label: 'Brand' },
-  { name: 'state', label: 'State', options: STATES },
-])}
+${form()}
 ${pagedTable({ rows, visit, about: 'Deals', none: 'The mirror has no such deal.', key: 'dealId' }, [
   column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
   column('Creator', ({ influencerHandle, platform }) => html`${influencerHandle} <small>${platform}</small>`),

@@ -17,28 +17,30 @@ import {
 } from '../../../reports/claims/claims.ts';
 import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, creatorLink, filterForm, pagedTable, table } from '../../markup/parts.ts';
-import { idOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { byOption, byText, readFilter } from '../../markup/filter.ts';
+import { anchor, creatorLink, pagedTable, table } from '../../markup/parts.ts';
+import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/claims';
 
 /** Orders that creators say were not credited: the answer to each, the next step, and the reply to a creator. */
 export const claimsPage = definePage(PATH, async (visit) => {
-  const [creator, format] = [textOf(visit, 'creator'), textOf(visit, 'reply')];
+  const { filter, form } = readFilter(visit, {
+    state: byOption('State', CLAIM_STATES),
+    creator: byText('Creator'),
+  });
+  const { creator } = filter;
+  const format = textOf(visit, 'reply');
   if (creator !== null && (format === 'csv' || format === 'html')) return reply(visit, creator, format);
-  const state = optionOf(visit, 'state', CLAIM_STATES);
-  const filter = { state, creator, after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
-  const rows = await readClaims(visit.db, filter, claimRulesOf(visit.config));
+  const page = { after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
+  const rows = await readClaims(visit.db, { ...filter, ...page }, claimRulesOf(visit.config));
   const shown = rows.slice(0, PAGE_ROWS);
   // Reading lists needs packages that no other page does.
   const { CLAIM_COLUMNS } = await import('../../../money/claims/parse-claims.ts');
   return {
     title: 'Claims of creators',
     content: html`<p>Orders that, according to creators and agencies, were not credited. While a claim is open, this page works out its answer again each time you open it. A claim credits nothing by itself. Each answer links to the next step.</p>
-${filterForm(visit, [
-  { name: 'state', label: 'State', options: CLAIM_STATES },
-  { name: 'creator', label: 'Creator' },
-])}
+${form()}
 ${table(
   {
     rows: sumClaims(shown),

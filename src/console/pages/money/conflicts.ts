@@ -8,18 +8,18 @@ import { CONFLICTS, RULES, RULES_SAY } from '../../../reports/money/conflicts.ts
 import { compareRules, findNewestConflict, listConflicts } from '../../../reports/money/list-conflicts.ts';
 import { describeMonths } from '../../../reports/money/returns.ts';
 import { definePage, type Visit } from '../../console-page.ts';
+import { byMonth, byOption, byText, readFilter } from '../../markup/filter.ts';
 import {
   anchor,
   badge,
   creatorAnchor,
   dealAnchor,
-  filterForm,
   orderLink,
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
-import { readMonths } from './returns.ts';
+import { keyOf, PAGE_ROWS } from '../../read-query.ts';
+import { orNewest } from './returns.ts';
 
 const PATH = '/money/conflicts';
 /** Number of months that the page shows by default, because comparing the rules over years takes too long for a page. */
@@ -27,9 +27,15 @@ const SHOWN_MONTHS = 3;
 
 /** Page of the orders with evidence for several creators, and the owner whom each rule would credit. */
 export const conflictsPage = definePage(PATH, async (visit) => {
-  const kind = optionOf(visit, 'kind', CONFLICT_KINDS);
-  const months = await readMonths(visit, { count: SHOWN_MONTHS, findNewest: findNewestConflict });
-  const filter = { ...months, kind, dealId: textOf(visit, 'deal') };
+  const asked = readFilter(visit, {
+    kind: byOption('What disagrees', CONFLICT_KINDS),
+    from: byMonth('From month'),
+    to: byMonth('To month'),
+    deal: byText('Deal'),
+  });
+  const { kind, deal: dealId, ...given } = asked.filter;
+  const months = await orNewest(given, SHOWN_MONTHS, () => findNewestConflict(visit.db));
+  const filter = { ...months, kind, dealId };
   const [sums, orders] = await Promise.all([
     compareRules(visit.db, { ...filter, limit: PAGE_ROWS }),
     listConflicts(visit.db, {
@@ -41,12 +47,7 @@ export const conflictsPage = definePage(PATH, async (visit) => {
   return {
     title: 'Orders with evidence for several creators',
     content: html`<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The tables show what other rules would credit, for ${describeMonths(months)}; they change nothing.</p>
-${filterForm(visit, [
-  { name: 'kind', label: 'What disagrees', options: CONFLICT_KINDS },
-  { name: 'from', label: 'From month' },
-  { name: 'to', label: 'To month' },
-  { name: 'deal', label: 'Deal' },
-])}
+${asked.form()}
 <h2>By rule</h2>
 ${table({ rows: sums, about: 'Revenue by rule', none: 'No revenue is in conflict.' }, [
   column('Owner', (sum: RuleSum) => winnerOf(sum, visit)),

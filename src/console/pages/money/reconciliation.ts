@@ -15,18 +15,18 @@ import {
   payoutCells,
 } from '../../../reports/money/reconciliation.ts';
 import { definePage, type Visit } from '../../console-page.ts';
+import { byChoice, byText, readFilter } from '../../markup/filter.ts';
 import {
   anchor,
   creatorAnchor,
   dealAnchor,
   factList,
-  filterForm,
   instant,
   orderLink,
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { keyOf, PAGE_ROWS } from '../../read-query.ts';
 
 const PATH = '/money/reconciliation';
 /** The default is what somebody must look at. */
@@ -37,27 +37,30 @@ const SHOWN = ['unexplained', 'all'] as const;
  * orders.
  */
 export const reconciliationPage = definePage(PATH, async (visit) => {
-  const dealId = textOf(visit, 'deal');
-  return dealId === null ? showDeals(visit) : showDeal(visit, dealId);
+  const { filter, form } = readFilter(visit, {
+    show: byChoice('Show', SHOWN, 'unexplained'),
+    deal: byText('Deal'),
+    handle: byText('Creator'),
+  });
+  return filter.deal === null ? showDeals(visit, filter, form()) : showDeal(visit, filter.deal);
 });
 
-async function showDeals(visit: Visit) {
-  const shown = optionOf(visit, 'show', SHOWN) ?? 'unexplained';
+async function showDeals(
+  visit: Visit,
+  { show: shown, handle }: { readonly show: (typeof SHOWN)[number]; readonly handle: string | null },
+  form: Html,
+) {
   const rows = await listReconciled(visit.db, {
     limit: PAGE_ROWS + 1,
     after: keyOf(visit, { unexplained: 'whole', dealId: 'text' }),
-    handle: textOf(visit, 'handle'),
+    handle,
     isOpen: shown === 'unexplained',
   });
   const survey = await surveyReconciled(visit.db);
   return {
     title: 'Posted orders compared with those that the service counts',
     content: html`<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it proves nothing about a single one. <code>npx influencer-sync reconcile</code> makes the comparison again.</p>
-${filterForm(visit, [
-  { name: 'show', label: 'Show', options: SHOWN, value: shown, required: true },
-  { name: 'deal', label: 'Deal' },
-  { name: 'handle', label: 'Creator' },
-])}
+${form}
 ${shown === 'all' || rows.length === 0 ? null : html`<p>Only deals with a difference that nothing explains or that is not known, of ${plural(survey.deals, 'deal')} that were compared. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}</p>`}
 ${dealTable(rows, { survey, visit })}
 <p class="dim">Counted: orders that the service counts. Posted: orders that this tool posted, and that were accepted when the deal was last read. Before: counted beyond those posted when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: in doubt, written off, credited twice, or in flight while the deal was read.</p>`,

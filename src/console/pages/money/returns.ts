@@ -7,7 +7,6 @@ import {
 import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
-import type { Database } from '../../../db/connect.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { capital, formatCount } from '../../../render/text.ts';
@@ -26,21 +25,20 @@ import {
 } from '../../../reports/money/returns.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { monthChart } from '../../markup/bars.ts';
+import { byChoice, byMonth, byOption, byText, hidden, readFilter } from '../../markup/filter.ts';
 import {
   anchor,
   creatorAnchor,
   creatorLink,
   dealAnchor,
   dealLink,
-  type FilterField,
   facet,
   figure,
-  filterForm,
   orderLink,
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, monthOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
+import { keyOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 import { findMonthToClose } from './statements.ts';
 
 const PATH = '/money';
@@ -51,14 +49,19 @@ const MONTHS = 12;
 
 /** The revenue and cost of the last month that is over beside the month before, a year in pictures, and who brought it. */
 export const returnsPage = definePage(PATH, async (visit) => {
-  const by = optionOf(visit, 'by', GROUPS) ?? 'creator';
-  const { filter, months } = await readReturnFilter(visit, { count: 1, isOver: true });
+  const { reportingCurrency } = visit.config.statements;
+  const asked = readFilter(visit, {
+    by: hidden(byChoice('', GROUPS, 'creator').read),
+    ...RETURN_FIELDS,
+    ...(reportingCurrency === null ? {} : { in: byOption('Convert into', [reportingCurrency]) }),
+  });
+  const { by } = asked.filter;
+  const { filter, months } = await toReturnFilter(asked.filter, visit, { count: 1, isOver: true });
   const last = filter.to ?? filter.from;
   const toClose =
     (await findMonthToClose(visit))?.month ?? monthBefore(visit.now, visit.config.statements.timeZone);
   const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
-  const { reportingCurrency } = visit.config.statements;
-  const inCurrency = optionOf(visit, 'in', reportingCurrency === null ? [] : [reportingCurrency]);
+  const inCurrency = asked.filter.in ?? null;
   const [trend, rows] = await Promise.all([
     listReturns(visit.db, { ...filter, ...year, by: 'month', inCurrency, limit: MONTHS * MOST_CURRENCIES }),
     listReturns(visit.db, {
@@ -77,13 +80,7 @@ export const returnsPage = definePage(PATH, async (visit) => {
 <p><a class="button" href="${visit.link(`/statements/${toClose}`)}">Statement of ${toClose}</a></p>
 ${last === null ? null : totals(trend, { last, visit })}
 <nav class="facets" aria-label="Group">${GROUPS.map((group) => facet(visit.link(PATH, { ...others, by: group }), `by ${group}`, group === by))}</nav>
-${filterForm(visit, [
-  { name: 'by', label: '', type: 'hidden' },
-  ...RETURN_FIELDS,
-  ...(reportingCurrency === null
-    ? []
-    : [{ name: 'in', label: 'Convert into', options: [reportingCurrency] }]),
-])}
+${asked.form()}
 ${inCurrency === null ? null : html`<p>Amounts in other currencies are converted into ${inCurrency} at the rate of the day of each order. If a rate is missing, the sum is unknown.</p>`}
 ${returnTable(rows, { by, visit })}
 <p class="dim">Cost: commission and fixed fees. ROI: profit in percent of the cost. New customers: whose first known order it is. A number that cannot be known is shown as unknown, never as 0. ${explainUnknown(rows)}</p>`,
@@ -232,7 +229,8 @@ const MONTHS_OF_A_YEAR = 12;
 
 /** Page of the new customers that deals won, with the revenue from them since. */
 export const customersWonPage = definePage(WON_PATH, async (visit) => {
-  const { filter, months } = await readReturnFilter(visit, { count: MONTHS_OF_A_YEAR });
+  const asked = readFilter(visit, RETURN_FIELDS);
+  const { filter, months } = await toReturnFilter(asked.filter, visit, { count: MONTHS_OF_A_YEAR });
   const after = keyOf(visit, { month: 'month', dealId: 'text', brandId: 'text', currency: 'text' });
   const isReview = optionOf(visit, 'show', ['own']) !== null;
   const [rows, own] = await Promise.all([
@@ -247,7 +245,7 @@ export const customersWonPage = definePage(WON_PATH, async (visit) => {
   return {
     title: 'Customers won',
     content: html`<p>Customers whose first known order was credited in ${months}, and the total of all their orders since, less refunds, with or without a creator. Customers are known only if a source has <code>customer_key</code>.</p>
-${filterForm(visit, RETURN_FIELDS)}
+${asked.form()}
 ${pagedTable(
   {
     rows: described,
@@ -291,51 +289,55 @@ ${
   };
 });
 
-/** Fields of the form that filters sums. */
-const RETURN_FIELDS: readonly FilterField[] = [
-  { name: 'from', label: 'From month' },
-  { name: 'to', label: 'To month' },
-  { name: 'deal', label: 'Deal' },
-  { name: 'handle', label: 'Creator' },
-  { name: 'brand', label: 'Brand id' },
-  { name: 'currency', label: 'Currency' },
-];
+/** Fields of the filter of sums. */
+export const RETURN_FIELDS = {
+  from: byMonth('From month'),
+  to: byMonth('To month'),
+  deal: byText('Deal'),
+  handle: byText('Creator'),
+  brand: byText('Brand id'),
+  currency: byText('Currency'),
+};
 
 /**
- * Reads the filter from the query. If it names no month, the filter covers `count` months up to the newest
- * one with orders, because summing up more would take too long for a page.
+ * Turns what the address asks for into the filter of sums. If it names no month, the filter covers `count` months up to
+ * the newest one with orders, because summing up more would take too long for a page.
  *
  * @param options.count number of months that the page shows by default.
  * @param options.isOver whether they end with the last month that is over, if there are orders until then.
  */
-export async function readReturnFilter(
-  visit: Visit,
+export async function toReturnFilter(
+  {
+    from,
+    to,
+    deal: dealId,
+    brand: brandId,
+    ...of
+  }: Readonly<Record<keyof typeof RETURN_FIELDS, string | null>>,
+  { db, now, config }: Visit,
   { count, isOver = false }: { readonly count: number; readonly isOver?: boolean },
 ): Promise<{ readonly filter: ReturnFilter; readonly months: string }> {
-  const until = isOver ? monthBefore(visit.now, visit.config.statements.timeZone) : null;
-  const months = await readMonths(visit, { count, findNewest: (db) => findNewestMonth(db, until) });
-  const filter = {
-    ...months,
-    ...{ dealId: textOf(visit, 'deal'), brandId: textOf(visit, 'brand') },
-    ...{ handle: textOf(visit, 'handle'), currency: textOf(visit, 'currency') },
+  const until = isOver ? monthBefore(now, config.statements.timeZone) : null;
+  const months = await orNewest({ from, to }, count, () => findNewestMonth(db, until));
+  return {
+    filter: { ...months, dealId, brandId, handle: of.handle, currency: of.currency },
+    months: describeMonths(months),
   };
-  return { filter, months: describeMonths(months) };
 }
 
+type Months = { readonly from: string | null; readonly to: string | null };
+
 /**
- * Reads the months from the query. If it names none, returns `count` months up to the newest one.
+ * The months that were asked for. If there are none, `count` months up to the newest one.
  *
- * @param options.findNewest returns the newest month that has anything to show, as `2026-10`, or null.
+ * @param findNewest returns the newest month that has anything to show, as `2026-10`, or null.
  */
-export async function readMonths(
-  visit: Visit,
-  {
-    count,
-    findNewest,
-  }: { readonly count: number; readonly findNewest: (db: Database) => Promise<string | null> },
-): Promise<{ readonly from: string | null; readonly to: string | null }> {
-  const [from, to] = [monthOf(visit, 'from'), monthOf(visit, 'to')];
-  if (from !== null || to !== null) return { from, to };
-  const newest = await findNewest(visit.db);
+export async function orNewest(
+  asked: Months,
+  count: number,
+  findNewest: () => Promise<string | null>,
+): Promise<Months> {
+  if (asked.from !== null || asked.to !== null) return asked;
+  const newest = await findNewest();
   return { from: newest === null ? null : (monthsUntil(newest, count)[0] ?? null), to: newest };
 }
