@@ -17,6 +17,7 @@ import {
   type Section,
   say,
   section,
+  type Table,
   table,
   whole,
 } from '../../../src/render/block.ts';
@@ -77,16 +78,7 @@ export function describePlan(
     ...(count === 0
       ? [say('There is nothing to post.')]
       : section('By month', {
-          parts: [
-            table(planMonths(plan.groups), [
-              whole('month', ({ month }) => month),
-              number('to post', ({ toPost }) => formatCount(toPost)),
-              number('known', ({ known }) => formatCount(known)),
-              number('others', ({ others }) => formatCount(others)),
-              column('revenue to post', ({ revenue }) => revenue),
-            ]),
-            item(`${plural(count, 'call')}${pace}.`),
-          ],
+          parts: [planMonths(plan), item(`${plural(count, 'call')}${pace}.`)],
         })),
     say(`plan ${planHash.slice(0, 12)}`, {
       tone: 'dim',
@@ -110,26 +102,22 @@ export function planTally({ groups, files }: Backfill['plan']): CountsBlock {
   };
 }
 
-/** What the plan does with the orders of one month. */
-export type PlanMonth = {
-  /** `2023-04`. */
-  readonly month: string;
-  readonly toPost: number;
-  readonly known: number;
-  readonly others: number;
-  /** Revenue of the orders to post, one amount per currency. */
-  readonly revenue: string;
-};
-
-export function planMonths(groups: readonly PlanGroup[]): readonly PlanMonth[] {
-  const months = [...new Set(groups.map(({ month }) => month))].sort();
-  return months.map((month) => {
-    const some = groups.filter((group) => group.month === month);
-    const toPost = some.filter(({ standing }) => standing === 'to_post');
-    const known = sumOf(some.filter(({ standing }) => standing === 'already'));
-    const others = sumOf(some) - sumOf(toPost) - known;
-    return { month, toPost: sumOf(toPost), known, others, revenue: formatAmounts(toPost) };
-  });
+/** What a plan does with the orders of each month, and the revenue of those to post. */
+export function planMonths({ groups }: Backfill['plan']): Table {
+  const months = [...Map.groupBy(groups, ({ month }) => month)].toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
+  const those = (some: readonly PlanGroup[], standing: PlanStanding) =>
+    some.filter((group) => group.standing === standing);
+  return table(months, [
+    whole('month', ([month]) => month),
+    number('to post', ([, some]) => formatCount(sumOf(those(some, 'to_post')))),
+    number('known', ([, some]) => formatCount(sumOf(those(some, 'already')))),
+    number('others', ([, some]) =>
+      formatCount(sumOf(some) - sumOf(those(some, 'to_post')) - sumOf(those(some, 'already'))),
+    ),
+    number('revenue to post', ([, some]) => formatAmounts(those(some, 'to_post'))),
+  ]);
 }
 
 /** Describes the differences from a plan as parts of a sentence. */

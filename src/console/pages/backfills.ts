@@ -113,13 +113,7 @@ ${changes(backfill, progress, visit)}
 <h2>Plan</h2>
 ${blockList([planTally(plan)], visit)}
 <h3>By month</h3>
-${table({ rows: planMonths(plan.groups), about: 'The plan by month', none: 'The period has no orders.' }, [
-  column('Month', ({ month }) => month),
-  number('To post', ({ toPost }) => formatCount(toPost)),
-  number('Known', ({ known }) => formatCount(known)),
-  number('Others', ({ others }) => formatCount(others)),
-  number('Revenue to post', ({ revenue }) => revenue),
-])}
+${plan.groups.length === 0 ? html`<p class="none">The period has no orders.</p>` : blockList([planMonths(plan)], visit)}
 <h3>Files</h3>
 ${filesTable(plan.files)}`,
   };
