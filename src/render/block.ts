@@ -152,6 +152,11 @@ export function deals<Row, Cell>(cell: (row: Row) => Cell): ColumnOf<Row, Cell> 
   return { title: 'deal', names: 'deal', cutAt: 'never', cell };
 }
 
+/** A column of ids of orders, of any source. */
+export function orders<Row, Cell>(cell: (row: Row) => Cell): ColumnOf<Row, Cell> {
+  return { title: 'order', names: 'order', cutAt: 'never', cell };
+}
+
 export function table<Row>(rows: readonly Row[], columns: readonly ColumnOf<Row, string | null>[]): Table {
   return { kind: 'table', columns, rows: rows.map((row) => columns.map(({ cell }) => cell(row) ?? '')) };
 }

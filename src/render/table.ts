@@ -12,7 +12,7 @@ export type Column = {
    */
   readonly cutAt?: 'front' | 'never';
   /** What its values are the names of; the console links them to its pages. Default: nothing that has one. */
-  readonly names?: 'creator' | 'deal';
+  readonly names?: 'creator' | 'deal' | 'order';
 };
 
 const GAP = '  ';

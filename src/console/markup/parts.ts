@@ -44,11 +44,12 @@ export function dealLink({ link }: Pick<Shows, 'link'>, dealId: string): string 
   return link(`/deals/${encodeURIComponent(dealId)}`);
 }
 
-/** Blocks that a command prints as well, in which creators and deals are links. */
+/** Blocks that a command prints as well, in which creators, deals and orders are links. */
 export function blockList(blocks: readonly Block[], visit: Pick<Shows, 'link'>): Html {
-  return blocksMarkup(blocks, (names, name) =>
-    names === 'creator' ? creatorAnchor(visit, name) : dealAnchor(visit, name),
-  );
+  return blocksMarkup(blocks, (names, name) => {
+    if (names === 'order') return anchor(orderLink(visit, { source: null, orderId: name }), name);
+    return names === 'creator' ? creatorAnchor(visit, name) : dealAnchor(visit, name);
+  });
 }
 
 /** An instant in the zone that the foot of the page names, with UTC as its tooltip; a day stays this day in every zone. Empty for null. */

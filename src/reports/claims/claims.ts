@@ -11,6 +11,7 @@ import {
   type Part,
   say,
   section,
+  type Table,
   type Tone,
   table,
   whole,
@@ -119,12 +120,13 @@ function orderOf({ claimId, creator, answer: { kind, next } }: AnsweredClaim): s
 }
 
 /** The amounts of a sum in words: `45.00 EUR`, or if some are not known `at least 45.00 EUR`. */
-export function amountsOf({ amounts, withoutAmount }: ClaimSum): string {
+function amountsOf({ amounts, withoutAmount }: ClaimSum): string {
   if (amounts.length === 0) return 'unknown';
   return `${withoutAmount > 0 ? 'at least ' : ''}${formatAmounts(amounts)}`;
 }
 
-function sumsTable(claims: readonly AnsweredClaim[]): Part {
+/** Claims by what they are answered, as a table. */
+export function sumsTable(claims: readonly AnsweredClaim[]): Table {
   return table(sumClaims(claims), [
     column('answer', ({ kind }) => labelOf(kind).label),
     number('claims', (sum) => formatCount(sum.claims)),

@@ -6,7 +6,19 @@ import {
 } from '../../core/money/reconciliation.ts';
 import { formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
-import { type Block, column, item, more, number, say, section, table, whole } from '../../render/block.ts';
+import {
+  type Block,
+  column,
+  deals,
+  item,
+  more,
+  number,
+  orders,
+  say,
+  section,
+  table,
+  whole,
+} from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 import { describeHint, HINT_IS_NO_PROOF, settleCommands } from '../doubts/doubt-hints.ts';
 
@@ -178,7 +190,7 @@ function describeUnexplained({
 }
 
 /** Title and explanation of each kind of disagreement between the service and this tool. */
-export const DISPUTES = {
+const DISPUTES = {
   not_ours: [
     'Counted by the service, but not posted by this tool',
     'Events name these orders, so something else posts them.',
@@ -191,18 +203,19 @@ export const DISPUTES = {
   ],
 } as const satisfies Record<DisputedOrder['kind'], readonly [string, string]>;
 
-function describeDisputes(orders: readonly DisputedOrder[]): readonly Block[] {
+/** Describes the orders about which events and ledger disagree, by what they disagree about. */
+export function describeDisputes(disputed: readonly DisputedOrder[]): readonly Block[] {
   const money = (amount: string | null, currency: string | null) =>
     amount === null ? null : formatMoney(amount, currency);
-  return [...Map.groupBy(orders, ({ kind }) => kind)].flatMap(([kind, group]) => {
+  return [...Map.groupBy(disputed, ({ kind }) => kind)].flatMap(([kind, group]) => {
     const [title, why] = DISPUTES[kind];
     const shown = table(group, [
-      whole('order', ({ orderId }) => orderId),
+      orders(({ orderId }) => orderId),
       column('platform', ({ orderPlatform }) => orderPlatform),
-      whole('deal', ({ dealId }) => dealId),
+      deals(({ dealId }) => dealId),
       number('posted', ({ oursAmount, currency }) => money(oursAmount, currency)),
       number('counted', ({ theirsAmount, currency }) => money(theirsAmount, currency)),
-      column('at', ({ at }) => formatInstant(at)),
+      column('at (UTC)', ({ at }) => formatInstant(at)),
     ]);
     return section(title, { count: group.length, why, parts: [shown] });
   });
@@ -213,8 +226,8 @@ export function formatDifference(count: number): string {
   return count > 0 ? `+${count}` : String(count);
 }
 
-/** Explanation of the comparison of payouts, also for the console. */
-export const PAYOUTS_WHY =
+/** Explanation of the comparison of payouts. */
+const PAYOUTS_WHY =
   'earned: the total of closed statements. requested: the payout requests in events of the service. paid out: the total that the service reports, in the currency of the account. before: the part that was already paid when the mirror first read the deal, which statements may not contain. A difference is not an error: you pay after you close a statement, and you may have paid for something else.';
 
 /**
@@ -234,7 +247,7 @@ export function describePayouts(payouts: readonly DealPayout[], hasMore = false)
     why: PAYOUTS_WHY,
     parts: [
       table(payouts, [
-        whole('deal', ({ dealId }) => dealId),
+        deals(({ dealId }) => dealId),
         column('influencer', ({ influencerHandle }) => influencerHandle),
         number('earned', ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency)),
         ...['requested', 'paid out', 'before', 'earned less paid out'].map((title, index) =>
@@ -246,8 +259,8 @@ export function describePayouts(payouts: readonly DealPayout[], hasMore = false)
   });
 }
 
-/** Formats the requested, paid and previously paid amounts and the difference, also for the console. */
-export function payoutCells({
+/** Formats the requested, paid and previously paid amounts and the difference. */
+function payoutCells({
   currency,
   requestedAmount,
   paidAmount,

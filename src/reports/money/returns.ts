@@ -4,8 +4,11 @@ import {
   type Block,
   type Commands,
   column,
+  creators,
+  deals,
   more,
   number,
+  orders,
   say,
   section,
   table,
@@ -193,18 +196,18 @@ export function describeCohorts(won: readonly CustomersWon[], shown: ShownRows):
 
 /** Describes orders that creators may have placed themselves. Empty if there are none. */
 export function describeSelfPurchases(
-  orders: readonly SelfPurchase[],
+  purchases: readonly SelfPurchase[],
   { days, hasMore }: { readonly days: number; readonly hasMore: boolean },
 ): readonly Block[] {
   return section('Orders that creators may have placed themselves', {
     note: `last ${plural(days, 'day')}`,
     why: 'The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.',
     parts: [
-      table(orders, [
+      table(purchases, [
         column('day', ({ day }) => day),
-        whole('order', ({ orderId }) => orderId),
-        whole('deal', ({ dealId }) => dealId),
-        column('creator', ({ influencerHandle }) => influencerHandle),
+        orders(({ orderId }) => orderId),
+        deals(({ dealId }) => dealId),
+        creators(({ influencerHandle }) => influencerHandle),
         number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
       ]),
       ...more(hasMore, 'Older ones are in the view bi.self_purchases.'),

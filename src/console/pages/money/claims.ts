@@ -1,24 +1,22 @@
 import type { Html } from '../../../core/text/html.ts';
 import { claimRulesOf, readReply } from '../../../decisions/decide-claims.ts';
 import { CLAIM_STATES } from '../../../money/claims/keep-claims.ts';
-import { column, number } from '../../../render/block.ts';
+import { column } from '../../../render/block.ts';
 import { html, prose } from '../../../render/html/html.ts';
 import { renderBlocksPage } from '../../../render/html/report-page.ts';
-import { formatCount } from '../../../render/text.ts';
 import {
   type AnsweredClaim,
-  amountsOf,
   describeReply,
   labelOf,
   readClaims,
   renderReplyCsv,
   subjectOf,
-  sumClaims,
+  sumsTable,
 } from '../../../reports/claims/claims.ts';
 import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { byOption, byText, readFilter } from '../../markup/filter.ts';
-import { anchor, creatorLink, pagedTable, table } from '../../markup/parts.ts';
+import { anchor, blockList, creatorLink, pagedTable } from '../../markup/parts.ts';
 import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/claims';
@@ -41,18 +39,8 @@ export const claimsPage = definePage(PATH, async (visit) => {
     title: 'Claims of creators',
     content: html`<p>Orders that, according to creators and agencies, were not credited. While a claim is open, this page works out its answer again each time you open it. A claim credits nothing by itself. Each answer links to the next step.</p>
 ${form()}
-${table(
-  {
-    rows: sumClaims(shown),
-    about: rows.length > shown.length ? 'Answers on this page' : 'Answers',
-    none: '',
-  },
-  [
-    column('Answer', ({ kind }) => labelOf(kind).label),
-    number('Claims', (sum) => formatCount(sum.claims)),
-    number('Amount', amountsOf),
-  ],
-)}
+${shown.length === 0 ? null : blockList([sumsTable(shown)], visit)}
+${rows.length > shown.length ? html`<p class="dim">These are the claims of this page.</p>` : null}
 ${creator === null || shown.length === 0 ? null : replyForm(visit, creator)}
 ${pagedTable({ rows, visit, about: 'Claims', none: 'There are no claims.', key: 'claimId' }, [
   column('Claim', ({ claimId }) => claimId),

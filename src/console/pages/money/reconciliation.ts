@@ -1,4 +1,4 @@
-import type { DealPayout, DisputedOrder, ReconciledDeal } from '../../../core/money/reconciliation.ts';
+import type { ReconciledDeal } from '../../../core/money/reconciliation.ts';
 import { formatMoney } from '../../../core/money.ts';
 import type { Html, HtmlValue } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
@@ -9,22 +9,20 @@ import { listDisputedOrders } from '../../../reports/money/list-disputed-orders.
 import { listPayouts } from '../../../reports/money/list-payouts.ts';
 import { listReconciled, surveyReconciled } from '../../../reports/money/reconcile-deals.ts';
 import {
-  DISPUTES,
+  describeDisputes,
+  describePayouts,
   formatDifference,
-  PAYOUTS_WHY,
-  payoutCells,
 } from '../../../reports/money/reconciliation.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { byChoice, byText, readFilter } from '../../markup/filter.ts';
 import {
   anchor,
+  blockList,
   creatorAnchor,
   dealAnchor,
   factList,
   instant,
-  orderLink,
   pagedTable,
-  table,
 } from '../../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../../read-query.ts';
 
@@ -159,39 +157,11 @@ async function showDeal(visit: Visit, dealId: string) {
         `${deal.unexplained === null ? 'unknown' : formatDifference(deal.unexplained)}, ${money(deal.unexplainedAmount)}`,
       ],
     ])}
-${payoutTable(payouts)}
+<h2>In detail</h2>
+${payouts.length === 0 ? null : blockList(describePayouts(payouts), visit)}
 ${orders.length === 0 ? html`<p class="none">No event of the service contradicts the orders that were posted.</p>` : null}
-${[...Map.groupBy(orders, ({ kind }) => kind)].map(([kind, group]) => disputeTable(kind, { group, visit }))}`,
+${blockList(describeDisputes(orders), visit)}`,
   };
-}
-
-function payoutTable(payouts: readonly DealPayout[]): Html | null {
-  if (payouts.length === 0) return null;
-  const titles = ['Requested', 'Paid out', 'Before', 'Earned less paid out'];
-  return html`<h2>Earned and paid out</h2>
-<p>${PAYOUTS_WHY}</p>
-${table({ rows: payouts, about: 'Earned and paid out', none: '' }, [
-  number('Earned', ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency)),
-  ...titles.map((title, index) => number(title, (payout: DealPayout) => payoutCells(payout)[index])),
-])}`;
-}
-
-function disputeTable(
-  kind: DisputedOrder['kind'],
-  { group, visit }: { readonly group: readonly DisputedOrder[]; readonly visit: Visit },
-): Html {
-  const [title, why] = DISPUTES[kind];
-  const money = (amount: string | null, currency: string | null) =>
-    amount === null ? null : formatMoney(amount, currency);
-  return html`<h2>${title}: ${plural(group.length, 'order')}</h2>
-<p>${why}</p>
-${table({ rows: group, about: title, none: '' }, [
-  column('Order', ({ orderId }) => anchor(orderLink(visit, { source: null, orderId }), orderId)),
-  column('Platform', ({ orderPlatform }) => orderPlatform),
-  number('Posted', ({ oursAmount, currency }) => money(oursAmount, currency)),
-  number('Counted', ({ theirsAmount, currency }) => money(theirsAmount, currency)),
-  column('When', ({ at }) => instant(at, visit)),
-])}`;
 }
 
 function mayBe({ doubts, writtenOff, late, creditedTwice }: ReconciledDeal): number {

@@ -4,7 +4,6 @@ import {
   type ReturnSum,
   SELF_PURCHASE_DAYS,
 } from '../../../core/money/returns.ts';
-import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
@@ -21,6 +20,7 @@ import {
   describeCustomersWon,
   describeMonths,
   describeReturn,
+  describeSelfPurchases,
   explainUnknown,
 } from '../../../reports/money/returns.ts';
 import { definePage, type Visit } from '../../console-page.ts';
@@ -28,15 +28,14 @@ import { monthChart } from '../../markup/bars.ts';
 import { byChoice, byMonth, byOption, byText, hidden, readFilter } from '../../markup/filter.ts';
 import {
   anchor,
+  blockList,
   creatorAnchor,
   creatorLink,
   dealAnchor,
   dealLink,
   facet,
   figure,
-  orderLink,
   pagedTable,
-  table,
 } from '../../markup/parts.ts';
 import { keyOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 import { findMonthToClose } from './statements.ts';
@@ -239,7 +238,7 @@ export const customersWonPage = definePage(WON_PATH, async (visit) => {
       after: after === null ? null : [after.month, after.dealId, after.brandId, after.currency],
     }),
     // Shown on request, because all customers who are influencers are compared with their orders.
-    isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS }) : null,
+    isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS + 1 }) : null,
   ]);
   const described = rows.map((won) => ({ won, said: describeCustomersWon(won) }));
   return {
@@ -266,25 +265,19 @@ ${pagedTable(
   ],
 )}
 <p class="dim">At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.</p>
-<h2>Orders that creators may have placed themselves <small>last ${SELF_PURCHASE_DAYS} days</small></h2>
-<p>The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.</p>
+<h2>Orders of customers who are creators</h2>
 ${
   own === null
-    ? html`<p>${anchor(visit.link(WON_PATH, { show: 'own' }), 'List them')}</p>`
-    : table(
-        {
-          rows: own,
-          about: 'Orders that creators may have placed themselves',
-          none: 'None is known. This needs customer_key and look-ups in real time.',
-        },
-        [
-          column('Day', ({ day }) => day),
-          column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
-          column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
-          column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
-          number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
-        ],
-      )
+    ? html`<p>${anchor(visit.link(WON_PATH, { show: 'own' }), 'List those that creators may have placed themselves')}</p>`
+    : own.length === 0
+      ? html`<p class="none">None is known. This needs customer_key and look-ups in real time.</p>`
+      : blockList(
+          describeSelfPurchases(own.slice(0, PAGE_ROWS), {
+            days: SELF_PURCHASE_DAYS,
+            hasMore: own.length > PAGE_ROWS,
+          }),
+          visit,
+        )
 }`,
   };
 });
