@@ -5,6 +5,7 @@ import { isDay } from '../core/time/day.ts';
 import { isMonth } from '../core/time/month.ts';
 import type { NamedConfig } from './terminal/complete-commands.ts';
 import type { Output } from './terminal/output.ts';
+import { requireReason } from './usage-error.ts';
 
 /** Turns the function of a command into an action: passes the output to it and stores its exit code. */
 export type Act = <Arguments extends readonly unknown[]>(
@@ -27,6 +28,11 @@ export type CommandDefinition = {
   readonly readsConfig?: boolean;
   /** Whether it changes something, so that it has `--dry-run`. */
   readonly changes?: boolean;
+  /**
+   * Whether it is a decision, which changes something and requires a reason: what the reason is, and where it is kept, such
+   * as `why; kept with the claim`.
+   */
+  readonly decides?: `${string}; kept ${string}`;
   readonly takes?: (command: Command) => unknown;
   readonly examples?: readonly (readonly [command: string, meaning: string])[];
   readonly notes?: string;
@@ -39,14 +45,19 @@ export type CommandDefinition = {
 export function addCommand(parent: Command, definition: CommandDefinition, act: Act): void {
   const { name, description, summary = description, takes } = definition;
   const { isHidden = false, isDefault = false, readsConfig = true, changes = false } = definition;
-  const { examples = [], notes, commands = [], action } = definition;
+  const { examples = [], notes, commands = [], decides, action } = definition;
   const command = parent
     .command(name, { hidden: isHidden, isDefault })
     .description(description)
     .summary(summary);
   if (readsConfig) addConfigOptions(command);
   takes?.(command);
-  if (changes) command.option('--dry-run', 'show what it would do, and change and send nothing');
+  if (decides !== undefined)
+    command.requiredOption('--reason <text>', decides, (text) =>
+      requireReason(text, decides.split('kept ')[1]),
+    );
+  if (changes || decides !== undefined)
+    command.option('--dry-run', 'show what it would do, and change and send nothing');
   const lines = examples.flatMap(([example, meaning]) => [
     `  # ${meaning}`,
     `  npx influencer-sync ${example}`,
@@ -57,6 +68,9 @@ export function addCommand(parent: Command, definition: CommandDefinition, act: 
   // Commander passes what `takes` declares, which no type connects with the parameters of the action.
   if (action !== undefined) command.action(act(action as Action));
 }
+
+/** Options of a command that decides something. */
+export type DecisionOptions = ConfigOptions & { readonly reason: string };
 
 /** Options of every command that reads the configuration. */
 export type ConfigOptions = NamedConfig & {

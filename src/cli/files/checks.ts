@@ -1,13 +1,18 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../render/text.ts';
-import { type CommandDefinition, type ConfigOptions, parseDay, parseId } from '../command.ts';
+import {
+  type CommandDefinition,
+  type ConfigOptions,
+  type DecisionOptions,
+  parseDay,
+  parseId,
+} from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, requireReason, usageError } from '../usage-error.ts';
+import { refusal, usageError } from '../usage-error.ts';
 
 type ChecksOptions = ConfigOptions & { readonly source?: string };
-type AcknowledgeOptions = ConfigOptions & { readonly reason: string };
 
 export const checksCommand: CommandDefinition = {
   name: 'checks',
@@ -24,16 +29,14 @@ export const checksCommand: CommandDefinition = {
   commands: [
     {
       name: 'acknowledge',
-      changes: true,
+      decides: 'why; kept with the finding',
       description: 'confirm that an unusual file is correct; if it is held, the next run reads it',
       takes: (command) =>
-        command
-          .argument(
-            '<id...>',
-            'numbers of the findings, as `checks` lists them',
-            (text: string, before: string[] = []) => [...before, parseId(text)],
-          )
-          .requiredOption('--reason <text>', 'why; kept with the finding'),
+        command.argument(
+          '<id...>',
+          'numbers of the findings, as `checks` lists them',
+          (text: string, before: string[] = []) => [...before, parseId(text)],
+        ),
       examples: [["checks acknowledge 12 13 --reason 'a campaign'", 'confirm two findings']],
       action: acknowledgeFindings,
     },
@@ -87,11 +90,11 @@ async function showChecks(output: Output, options: ChecksOptions): Promise<ExitC
 async function acknowledgeFindings(
   output: Output,
   ids: readonly string[],
-  options: AcknowledgeOptions,
+  options: DecisionOptions,
 ): Promise<ExitCode> {
   const { acknowledgeChecks } = await import('../../decisions/decide-checks.ts');
   const { decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason, 'with the finding');
+  const { reason } = options;
   const { findings, released, stillHeldBy } = await decide((trx, here) =>
     acknowledgeChecks(trx, { findingIds: ids, reason, ...here }),
   );

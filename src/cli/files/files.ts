@@ -5,19 +5,18 @@ import { fileName } from '../../core/text/file-name.ts';
 import type { Database } from '../../db/connect.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
 import { plural } from '../../render/text.ts';
-import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, type DecisionOptions, parseCount } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, requireReason, usageError } from '../usage-error.ts';
+import { refusal, usageError } from '../usage-error.ts';
 
 type FilesOptions = ConfigOptions & {
   readonly source?: string;
   readonly state?: string;
   readonly limit: number;
 };
-type ReleaseOptions = ConfigOptions & {
+type ReleaseOptions = DecisionOptions & {
   readonly source?: string;
-  readonly reason: string;
   readonly all?: boolean;
   readonly newest?: boolean;
   readonly yes?: boolean;
@@ -49,7 +48,7 @@ export const filesCommand: CommandDefinition = {
   commands: [
     {
       name: 'release',
-      changes: true,
+      decides: 'why; kept with the file',
       description: 'end the hold of files that you do not need',
       takes: (command) =>
         command
@@ -57,8 +56,7 @@ export const filesCommand: CommandDefinition = {
           .option('--all', 'all held files, after a preview')
           .option('--newest', 'it is newer than the files that it contradicts: the next run reads it as such')
           .option('--source <name>', 'one source only')
-          .option('--yes', 'with --all: do not ask')
-          .requiredOption('--reason <text>', 'why; kept with the file'),
+          .option('--yes', 'with --all: do not ask'),
       action: releaseFile,
     },
     {
@@ -133,8 +131,7 @@ async function releaseFile(
       'The command does not say which files to release.',
       'Give the name of a file, or --all.',
     );
-  const reason = requireReason(options.reason, 'with the file');
-  const { source = null, yes = false, newest = false } = options;
+  const { source = null, yes = false, newest = false, reason } = options;
   if (newest && name === undefined)
     throw usageError('Only one file can be the newest.', 'Give the name of a file with --newest.');
   if (source !== null) findSource(config, source);

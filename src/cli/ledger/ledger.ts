@@ -5,12 +5,10 @@ import { formatAmounts } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import type { Recovered } from '../../ledger/continuity/recover.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, type DecisionOptions, parseId } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, requireReason } from '../usage-error.ts';
-
-type SeedOptions = ConfigOptions & { readonly reason: string };
+import { refusal } from '../usage-error.ts';
 
 /**
  * `influencer-sync ledger`: records what the ledger cannot know: orders that were credited elsewhere, and
@@ -40,33 +38,30 @@ export const ledgerCommand: CommandDefinition = {
   commands: [
     {
       name: 'seed',
-      changes: true,
+      decides: 'how you know; kept with the decision',
       description: 'record a file of orders that were credited elsewhere, so that they are not posted',
       takes: (command) =>
-        command
-          .argument('<file>', 'CSV with order_platform,order_id[,amount,currency,deal_id,collab_id,reason]')
-          .requiredOption('--reason <text>', 'how you know; kept with the decision'),
+        command.argument(
+          '<file>',
+          'CSV with order_platform,order_id[,amount,currency,deal_id,collab_id,reason]',
+        ),
       action: addSeed,
     },
     { name: 'seeds', description: 'list the recorded files', action: showSeeds },
     {
       name: 'unseed',
-      changes: true,
+      decides: 'why; kept with the decision',
       description: 'withdraw a file; this is recorded as a decision',
-      takes: (command) =>
-        command
-          .argument('<id>', 'number of the seed, as `ledger seeds` shows it', parseId)
-          .requiredOption('--reason <text>', 'why; kept with the decision'),
+      takes: (command) => command.argument('<id>', 'number of the seed, as `ledger seeds` shows it', parseId),
       action: takeSeedBack,
     },
     {
       name: 'recover',
-      changes: true,
+      decides: 'what happened; kept with the decision',
       description:
         'continue with a database that was restored, failed over or replaced: the orders that it lost are not posted again',
       takes: (command) =>
         command
-          .requiredOption('--reason <text>', 'what happened; kept with the decision')
           .option('--from <file>', 'list of orders that the service has, in the format of `ledger seed`')
           .option(
             '--accept-undescribed',
@@ -76,25 +71,21 @@ export const ledgerCommand: CommandDefinition = {
     },
     {
       name: 'move',
-      changes: true,
+      decides: 'why; kept with the decision',
       description:
         'move the embedded database of the data folder to the empty server that DATABASE_URL names',
-      takes: (command) => command.requiredOption('--reason <text>', 'why; kept with the decision'),
       action: moveToServer,
     },
   ],
 };
 
 /** Moves the ledger, with everything else in the embedded database. */
-async function moveToServer(
-  output: Output,
-  options: ConfigOptions & { readonly reason: string },
-): Promise<ExitCode> {
+async function moveToServer(output: Output, options: DecisionOptions): Promise<ExitCode> {
   const { openConfig } = await import('../open/open-config.ts');
   const { listenForStop } = await import('../terminal/listen-for-stop.ts');
   const { moveLedger } = await import('./move-ledger.ts');
   const config = await openConfig(options);
-  const reason = requireReason(options.reason);
+  const { reason } = options;
   const progress = output.createProgress();
   const stopping = listenForStop(
     output,
@@ -116,8 +107,7 @@ async function moveToServer(
   return EXIT.ok;
 }
 
-type RecoverOptions = ConfigOptions & {
-  readonly reason: string;
+type RecoverOptions = DecisionOptions & {
   readonly from?: string;
   readonly acceptUndescribed?: boolean;
 };
@@ -143,7 +133,7 @@ async function recoverLostClaims(output: Output, options: RecoverOptions): Promi
   const { spoolFolder } = await import('../../ledger/sending/recover-previous-runs.ts');
   const { replaySpool } = await import('../../ledger/spool.ts');
   const config = await openConfig(options);
-  const reason = requireReason(options.reason);
+  const { reason } = options;
   const decidedBy = readOperator();
   const progress = output.createProgress();
   const stopping = listenForStop(output);
@@ -213,11 +203,10 @@ function renderRecovered({ claims, accepted, inDoubt, notProcessed, amounts }: R
  * Records a file of orders that were credited elsewhere. If this project has posted some of them too, the
  * exit code is 3.
  */
-async function addSeed(output: Output, path: string, options: SeedOptions): Promise<ExitCode> {
+async function addSeed(output: Output, path: string, options: DecisionOptions): Promise<ExitCode> {
   const { recordList } = await import('./seed-orders.ts');
   const { config, decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason);
-  const seeded = await decide((trx) => recordList(trx, { config, path, reason }));
+  const seeded = await decide((trx) => recordList(trx, { config, path, reason: options.reason }));
   await showSeeded(output, seeded);
   return seeded.untouched.length === 0 ? EXIT.ok : EXIT.rowsRejected;
 }
@@ -238,10 +227,10 @@ async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCo
   return EXIT.ok;
 }
 
-async function takeSeedBack(output: Output, seedId: string, options: SeedOptions): Promise<ExitCode> {
+async function takeSeedBack(output: Output, seedId: string, options: DecisionOptions): Promise<ExitCode> {
   const { unseedOrders } = await import('./seed-orders.ts');
   const { decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason);
+  const { reason } = options;
   const undone = await decide(async (trx, { decidedBy, audit }) => {
     const taken = await unseedOrders(trx, { seedId, reason, undoneBy: decidedBy });
     const summary = `Withdrew seed ${seedId}.`;

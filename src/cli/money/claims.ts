@@ -5,10 +5,16 @@ import { fileName } from '../../core/text/file-name.ts';
 import type { ClaimState } from '../../money/claims/keep-claims.ts';
 import { item, more, section } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
-import { type CommandDefinition, type ConfigOptions, parseDay, parseId } from '../command.ts';
+import {
+  type CommandDefinition,
+  type ConfigOptions,
+  type DecisionOptions,
+  parseDay,
+  parseId,
+} from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, requireReason } from '../usage-error.ts';
+import { refusal } from '../usage-error.ts';
 
 const STATES = [
   'open',
@@ -26,7 +32,7 @@ type ReplyOptions = ConfigOptions & {
   readonly creator: string;
   readonly format: (typeof REPLY_FORMATS)[number];
 };
-type CloseOptions = ConfigOptions & { readonly as: (typeof CLOSINGS)[number]; readonly reason: string };
+type CloseOptions = DecisionOptions & { readonly as: (typeof CLOSINGS)[number] };
 
 export const claimsCommand: CommandDefinition = {
   name: 'claims',
@@ -71,7 +77,7 @@ export const claimsCommand: CommandDefinition = {
     },
     {
       name: 'close',
-      changes: true,
+      decides: 'why; kept with the claim',
       description: 'close a claim, or open it again; its answer is kept, and no order changes',
       takes: (command) =>
         command
@@ -80,8 +86,7 @@ export const claimsCommand: CommandDefinition = {
             new Option('--as <state>', 'upheld, rejected or withdrawn; open: decide its answer anew')
               .choices(CLOSINGS)
               .makeOptionMandatory(),
-          )
-          .requiredOption('--reason <text>', 'why; kept with the claim'),
+          ),
       action: performClosing,
     },
   ],
@@ -204,9 +209,8 @@ async function performReplying(output: Output, options: ReplyOptions): Promise<E
  */
 async function performClosing(output: Output, claimId: string, options: CloseOptions): Promise<ExitCode> {
   const { claimRulesOf, closeClaim } = await import('../../decisions/decide-claims.ts');
-  const reason = requireReason(options.reason, 'with the claim');
   const { config, decide } = await openCommand(output, options);
-  const { as: state } = options;
+  const { as: state, reason } = options;
   const closing = await decide((trx, here) =>
     closeClaim(trx, { claimId, state, reason, rules: claimRulesOf(config), ...here }),
   );

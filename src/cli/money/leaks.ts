@@ -1,12 +1,11 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { foldCode } from '../../core/text/fold.ts';
-import { type CommandDefinition, type ConfigOptions, parseDay } from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, type DecisionOptions, parseDay } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal, requireReason } from '../usage-error.ts';
 
 type VoidOptions = ConfigOptions & { readonly from?: string; readonly reason?: string };
-type AcknowledgeLeakOptions = ConfigOptions & { readonly reason: string };
 
 export const leaksCommand: CommandDefinition = {
   name: 'leaks',
@@ -26,12 +25,9 @@ export const leaksCommand: CommandDefinition = {
   commands: [
     {
       name: 'acknowledge',
-      changes: true,
+      decides: 'why; kept in the audit',
       description: 'acknowledge a flagged code: it is not reported again for 30 days',
-      takes: (command) =>
-        command
-          .argument('<code>', 'the code, as `leaks` lists it')
-          .requiredOption('--reason <text>', 'why; kept in the audit'),
+      takes: (command) => command.argument('<code>', 'the code, as `leaks` lists it'),
       action: performAcknowledging,
     },
     {
@@ -73,11 +69,11 @@ async function showLeaks(output: Output, options: ConfigOptions): Promise<ExitCo
 async function performAcknowledging(
   output: Output,
   written: string,
-  options: AcknowledgeLeakOptions,
+  options: DecisionOptions,
 ): Promise<ExitCode> {
   const { acknowledgeLeak } = await import('../../decisions/acknowledge-leak.ts');
   const code = foldCode(written);
-  const reason = requireReason(options.reason, 'in the audit');
+  const { reason } = options;
   const { decide } = await openCommand(output, options);
   const auditId = await decide((trx, { audit }) =>
     acknowledgeLeak(trx, { code, reason, now: new Date(), audit }),

@@ -11,26 +11,32 @@ import {
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../core/text/plural.ts';
-import { type CommandDefinition, type ConfigOptions, parseDay, parseId, parseMonth } from '../command.ts';
+import {
+  type CommandDefinition,
+  type ConfigOptions,
+  type DecisionOptions,
+  parseDay,
+  parseId,
+  parseMonth,
+} from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, requireReason } from '../usage-error.ts';
+import { refusal } from '../usage-error.ts';
 
 type ListOptions = ConfigOptions & {
   readonly state?: PaymentState;
   readonly creator?: string;
   readonly held?: boolean;
 };
-type ReasonOptions = ConfigOptions & { readonly reason: string };
 type ExportOptions = ConfigOptions & { readonly format: FileKind; readonly on?: string };
-type CancelOptions = ReasonOptions & { readonly notAtBank?: boolean };
-type SettleOptions = ReasonOptions & {
+type CancelOptions = DecisionOptions & { readonly notAtBank?: boolean };
+type SettleOptions = DecisionOptions & {
   readonly creator: string;
   readonly currency: string;
   readonly on: string;
   readonly owed?: boolean;
 };
-type CompleteOptions = ReasonOptions & { readonly on: string };
+type CompleteOptions = DecisionOptions & { readonly on: string };
 
 export const paymentsCommand: CommandDefinition = {
   name: 'payments',
@@ -61,12 +67,9 @@ export const paymentsCommand: CommandDefinition = {
   commands: [
     {
       name: 'propose',
-      changes: true,
+      decides: 'why; kept with the proposal',
       description: 'propose to pay what is unpaid of the closed statements up to a month',
-      takes: (command) =>
-        command
-          .argument('<month>', 'the last closed month, such as 2026-05', parseMonth)
-          .requiredOption('--reason <text>', 'why; kept with the proposal'),
+      takes: (command) => command.argument('<month>', 'the last closed month, such as 2026-05', parseMonth),
       action: performProposing,
     },
     {
@@ -99,18 +102,17 @@ export const paymentsCommand: CommandDefinition = {
     bookingCommand('dismiss', 'say that a held booking is about something else'),
     {
       name: 'cancel',
-      changes: true,
+      decides: 'why; kept with the payment',
       description: 'cancel a payment; its amounts can be proposed again',
       takes: (command) =>
         command
           .argument('<payment>', 'number of the payment', parseId)
-          .requiredOption('--reason <text>', 'why; kept with the payment')
           .option('--not-at-bank', 'it was exported, and you know that no bank has the file or will pay it'),
       action: performCancelling,
     },
     {
       name: 'complete',
-      changes: true,
+      decides: 'how; kept with the payment',
       description: 'record that you paid the rest of a partly paid payment in another way',
       takes: (command) =>
         command
@@ -119,13 +121,12 @@ export const paymentsCommand: CommandDefinition = {
             '--on <day>',
             'day on which you paid, or agreed that the rest is not owed',
             parseDay,
-          )
-          .requiredOption('--reason <text>', 'how; kept with the payment'),
+          ),
       action: performCompleting,
     },
     {
       name: 'settle',
-      changes: true,
+      decides: 'how; kept with the payment',
       description: 'record that you paid a creator in another way, or that what the creator owes is settled',
       takes: (command) =>
         command
@@ -133,8 +134,7 @@ export const paymentsCommand: CommandDefinition = {
           .requiredOption('--creator <name>', 'as payments propose --dry-run names it')
           .requiredOption('--currency <code>', 'such as EUR')
           .requiredOption('--on <day>', 'day on which you paid, or agreed that the debt is settled', parseDay)
-          .option('--owed', 'it is what the creator owes: paid back, or not to be taken back')
-          .requiredOption('--reason <text>', 'how; kept with the payment'),
+          .option('--owed', 'it is what the creator owes: paid back, or not to be taken back'),
       action: performSettling,
     },
   ],
@@ -142,12 +142,9 @@ export const paymentsCommand: CommandDefinition = {
 
 function bookingCommand(name: 'confirm' | 'dismiss', description: string): CommandDefinition {
   return {
-    ...{ name, description, changes: true },
-    takes: (command) =>
-      command
-        .argument('<booking>', 'number of the booking', parseId)
-        .requiredOption('--reason <text>', 'how you know; kept with the booking'),
-    action: (output: Output, booking: string, options: ReasonOptions) =>
+    ...{ name, description, decides: 'how you know; kept with the booking' },
+    takes: (command) => command.argument('<booking>', 'number of the booking', parseId),
+    action: (output: Output, booking: string, options: DecisionOptions) =>
       performDeciding(output, { booking, isPayment: name === 'confirm' }, options),
   };
 }
@@ -180,14 +177,13 @@ async function showPayments(output: Output, options: ListOptions): Promise<ExitC
  * @throws KnownError `payments_not_proposed`, `payees_unusable` (exit 2).
  * @returns 3 if some amounts are not paid because bank data or a deal is missing.
  */
-async function performProposing(output: Output, month: string, options: ReasonOptions): Promise<ExitCode> {
+async function performProposing(output: Output, month: string, options: DecisionOptions): Promise<ExitCode> {
   const { proposePayments } = await import('../../decisions/pay.ts');
   const { describeUnpaid } = await import('../../reports/payments/payments.ts');
   const { config, decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason, 'with the proposal');
   const { statements } = config;
   const { proposalId, unpaid } = await decide((trx, here) =>
-    proposePayments(trx, { month, statements, reason, ...here }),
+    proposePayments(trx, { month, statements, reason: options.reason, ...here }),
   );
   for (const { items, accountMark: _mark, ...one } of unpaid)
     output.emit({ event: 'payment_unpaid', ...one, months: [...new Set(items.map((item) => item.month))] });
@@ -286,14 +282,13 @@ async function performReading(output: Output, path: string, options: ConfigOptio
 async function performDeciding(
   output: Output,
   { booking, isPayment }: { readonly booking: string; readonly isPayment: boolean },
-  options: ReasonOptions,
+  options: DecisionOptions,
 ): Promise<ExitCode> {
   const { settleBooking } = await import('../../decisions/pay.ts');
   const { outcomeOf } = await import('../../reports/payments/payments.ts');
   const { decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason, 'with the booking');
   const { entry } = await decide((trx, here) =>
-    settleBooking(trx, { bankEntryId: booking, isPayment, reason, ...here }),
+    settleBooking(trx, { bankEntryId: booking, isPayment, reason: options.reason, ...here }),
   );
   output.emit({ event: 'bank_entry', ...entry });
   output.print(`Booking ${booking} of ${formatMoney(entry.amount, entry.currency)}: ${outcomeOf(entry)}.`);
@@ -308,9 +303,9 @@ async function performCancelling(
 ): Promise<ExitCode> {
   const { cancelPayment } = await import('../../decisions/pay.ts');
   const { decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason, 'with the payment');
+  const { notAtBank: isNotAtBank = false, reason } = options;
   const { payment } = await decide((trx, here) =>
-    cancelPayment(trx, { paymentId, isNotAtBank: options.notAtBank ?? false, reason, ...here }),
+    cancelPayment(trx, { paymentId, isNotAtBank, reason, ...here }),
   );
   output.emit({ event: 'payment_cancelled', paymentId, state: payment.state });
   output.print(
@@ -327,9 +322,8 @@ async function performCompleting(
 ): Promise<ExitCode> {
   const { completePayment } = await import('../../decisions/pay.ts');
   const { decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason, 'with the payment');
   const { payment, rest } = await decide((trx, here) =>
-    completePayment(trx, { paymentId, paidOn: options.on, reason, ...here }),
+    completePayment(trx, { paymentId, paidOn: options.on, reason: options.reason, ...here }),
   );
   output.emit({ event: 'payment_completed', paymentId, rest, currency: payment.currency });
   output.print(
@@ -342,8 +336,7 @@ async function performCompleting(
 async function performSettling(output: Output, month: string, options: SettleOptions): Promise<ExitCode> {
   const { recordPaidElsewhere } = await import('../../decisions/pay.ts');
   const { config, decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason, 'with the payment');
-  const { creator, on: paidOn, owed: isOwed = false } = options;
+  const { creator, on: paidOn, owed: isOwed = false, reason } = options;
   const currency = options.currency.toUpperCase();
   const { statements } = config;
   const { proposalId, paid } = await decide((trx, here) =>

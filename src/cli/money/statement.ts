@@ -7,7 +7,7 @@ import { monthBefore } from '../../core/time/month.ts';
 import type { ComesTo } from '../../ledger/settle-restated.ts';
 import { plural } from '../../render/text.ts';
 import type { DocumentOf } from '../../reports/money/creator-statement.ts';
-import { type CommandDefinition, type ConfigOptions, parseCount, parseMonth } from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, type DecisionOptions, parseCount, parseMonth } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal, requireReason, usageError } from '../usage-error.ts';
@@ -21,7 +21,7 @@ type StatementOptions = ConfigOptions & {
   readonly language?: Language;
   readonly format: (typeof STATEMENT_FORMATS)[number];
 };
-type CloseOptions = ConfigOptions & { readonly month: string; readonly reason: string };
+type CloseOptions = DecisionOptions & { readonly month: string };
 
 export const statementCommand: CommandDefinition = {
   name: 'statement',
@@ -61,23 +61,19 @@ export const statementCommand: CommandDefinition = {
   commands: [
     {
       name: 'close',
-      changes: true,
+      decides: 'why; kept with the statement',
       description: 'freeze a month: later changes are corrections in the next statement',
-      takes: (command) =>
-        command
-          .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
-          .requiredOption('--reason <text>', 'why; kept with the statement'),
+      takes: (command) => command.requiredOption('--month <month>', 'such as 2026-10', parseMonth),
       action: performClosing,
     },
     {
       name: 'send',
-      changes: true,
+      decides: 'why; kept with the mail',
       description: 'send the closed statement of a deal to its creator by mail, once',
       takes: (command) =>
         command
           .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
           .requiredOption('--deal <id>', 'the deal')
-          .requiredOption('--reason <text>', 'why; kept with the mail')
           .option('--to <address>', 'instead of the address in statements.creators')
           .addOption(new Option('--language <code>', 'instead of theirs').choices(LANGUAGES))
           .option('--again', 'send it again, although it was sent'),
@@ -246,8 +242,7 @@ async function performClosing(output: Output, options: CloseOptions): Promise<Ex
   const { keepEarnings } = await import('../../money/kept-earnings.ts');
   const { loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
   const { config, change, decide } = await openCommand(output, options);
-  const { month } = options;
-  const reason = requireReason(options.reason, 'with the statement');
+  const { month, reason } = options;
   const rules = loadStatementRules(config.statements);
   const exchange = loadExchange(config.statements);
   const closing = await decide((trx, here) => closeMonth(trx, { month, rules, exchange, reason, ...here }));
@@ -288,10 +283,9 @@ async function performVerifying(output: Output, options: ConfigOptions): Promise
   return EXIT.rowsRejected;
 }
 
-type SendOptions = ConfigOptions & {
+type SendOptions = DecisionOptions & {
   readonly month: string;
   readonly deal: string;
-  readonly reason: string;
   readonly to?: string;
   readonly language?: Language;
   readonly again?: boolean;
@@ -308,8 +302,7 @@ async function performSending(output: Output, options: SendOptions): Promise<Exi
   );
   const { listStatementMails } = await import('../../reports/money/statement-mails.ts');
   const { config, read, change, decide } = await openCommand(output, options);
-  const { month, deal: dealId, to = null, language = null, again = false } = options;
-  const reason = requireReason(options.reason, 'with the mail');
+  const { month, deal: dealId, to = null, language = null, again = false, reason } = options;
   const requested = await decide(async (trx, here) => {
     const [last] = again ? await listStatementMails(trx, { month, dealId, limit: 1 }) : [];
     const after = last?.mailId ?? null;

@@ -5,12 +5,10 @@ import type { Database } from '../../db/connect.ts';
 import type { PreviousKey } from '../../intake/customers/rekey-customers.ts';
 import type { RecoverCustomersOptions } from '../../privacy/recover-customers.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import type { CommandDefinition, ConfigOptions, DecisionOptions } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason, usageError } from '../usage-error.ts';
-
-type HashKeyOptions = ConfigOptions & { readonly reason: string };
+import { usageError } from '../usage-error.ts';
 
 /** `influencer-sync hash-key`: manages the replacement of the key with which customers are hashed. */
 export const hashKeyCommand: CommandDefinition = {
@@ -28,17 +26,15 @@ export const hashKeyCommand: CommandDefinition = {
   commands: [
     {
       name: 'retire',
-      changes: true,
+      decides: 'why; kept in the audit',
       description: 'give up the previous key, and delete the customers who are known only under it',
-      takes: (command) => command.requiredOption('--reason <text>', 'why; kept in the audit'),
       action: retireHashKey,
     },
     {
       name: 'lost',
-      changes: true,
+      decides: 'what happened; kept in the audit',
       description:
         'continue with a new key after you lost the old one: customers in exports that were read count as submitted',
-      takes: (command) => command.requiredOption('--reason <text>', 'what happened; kept in the audit'),
       action: replaceLostHashKey,
     },
   ],
@@ -72,10 +68,9 @@ function describe(previous: PreviousKey): string {
  * Retires the previous key. Customers that are known only under it are given up: the next export that
  * contains them submits them again.
  */
-async function retireHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
+async function retireHashKey(output: Output, options: DecisionOptions): Promise<ExitCode> {
   const { config, change } = await openCommand(output, options);
-  const reason = requireReason(options.reason, 'in the audit');
-  const previous = await change((db) => retire(db, { config, reason }));
+  const previous = await change((db) => retire(db, { config, reason: options.reason }));
   output.emit({ event: 'hash_key_retired', ...previous });
   output.print(
     `The previous key is retired. ${plural(previous.customers, 'customer')} and ${plural(previous.forgotten, 'forgotten customer')} are no longer known. If an export names one of them, that customer is submitted again. Remove previous_hash_key from the configuration.`,
@@ -117,13 +112,13 @@ async function retire(
   );
 }
 
-async function replaceLostHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
+async function replaceLostHashKey(output: Output, options: DecisionOptions): Promise<ExitCode> {
   const { readersOf } = await import('./customer-readers.ts');
   const { auditIn } = await import('../terminal/read-operator.ts');
   const { recoverCustomers } = await import('../../privacy/recover-customers.ts');
   const { openSourceClients } = await import('../../store/source-clients.ts');
   const { config, change } = await openCommand(output, options);
-  const reason = requireReason(options.reason, 'in the audit');
+  const { reason } = options;
   const clients = openSourceClients();
   const audit: RecoverCustomersOptions['audit'] = (trx, record) => auditIn(trx)({ ...record, reason });
   const recovered = await change((db) =>

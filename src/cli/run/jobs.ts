@@ -1,11 +1,9 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { JobDecision } from '../../decisions/control-job.ts';
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import type { CommandDefinition, ConfigOptions, DecisionOptions } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, requireReason } from '../usage-error.ts';
-
-type ControlJobOptions = ConfigOptions & { readonly reason: string };
+import { refusal } from '../usage-error.ts';
 
 const DECISIONS: Readonly<Record<JobDecision, string>> = {
   run_now: 'have `serve` run the job now, in addition to its schedule',
@@ -26,13 +24,10 @@ export const jobsCommand: CommandDefinition = {
   action: showJobs,
   commands: (['run_now', 'pause', 'resume'] as const).map((decision) => ({
     name: decision.replace('_', '-'),
-    changes: true,
+    decides: 'why; kept in ops.audit',
     description: DECISIONS[decision],
-    takes: (command) =>
-      command
-        .argument('<job>', 'name of the job')
-        .requiredOption('--reason <text>', 'why; kept in ops.audit'),
-    action: (output, job: string, options: ControlJobOptions) =>
+    takes: (command) => command.argument('<job>', 'name of the job'),
+    action: (output, job: string, options: DecisionOptions) =>
       performControl(output, { job, decision, options }),
   })),
 };
@@ -84,14 +79,13 @@ async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCod
  */
 async function performControl(
   output: Output,
-  control: { readonly job: string; readonly decision: JobDecision; readonly options: ControlJobOptions },
+  control: { readonly job: string; readonly decision: JobDecision; readonly options: DecisionOptions },
 ): Promise<ExitCode> {
   const { controlJob } = await import('../../decisions/control-job.ts');
   const { job, decision, options } = control;
   const { config, decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason, 'in ops.audit');
   const controlled = await decide((trx, here) =>
-    controlJob(trx, { jobs: config.jobs, job, decision, reason, ...here }),
+    controlJob(trx, { jobs: config.jobs, job, decision, reason: options.reason, ...here }),
   );
   if (controlled.kind === 'refused')
     throw refusal({
