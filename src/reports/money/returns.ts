@@ -4,11 +4,8 @@ import {
   type Block,
   type Commands,
   column,
-  creators,
-  deals,
   more,
   number,
-  orders,
   say,
   section,
   table,
@@ -196,18 +193,18 @@ export function describeCohorts(won: readonly CustomersWon[], shown: ShownRows):
 
 /** Describes orders that creators may have placed themselves. Empty if there are none. */
 export function describeSelfPurchases(
-  purchases: readonly SelfPurchase[],
+  orders: readonly SelfPurchase[],
   { days, hasMore }: { readonly days: number; readonly hasMore: boolean },
 ): readonly Block[] {
   return section('Orders that creators may have placed themselves', {
     note: `last ${plural(days, 'day')}`,
     why: 'The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.',
     parts: [
-      table(purchases, [
+      table(orders, [
         column('day', ({ day }) => day),
-        orders(({ orderId }) => orderId),
-        deals(({ dealId }) => dealId),
-        creators(({ influencerHandle }) => influencerHandle),
+        whole('order', ({ orderId }) => orderId),
+        whole('deal', ({ dealId }) => dealId),
+        column('creator', ({ influencerHandle }) => influencerHandle),
         number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
       ]),
       ...more(hasMore, 'Older ones are in the view bi.self_purchases.'),

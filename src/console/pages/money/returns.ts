@@ -4,6 +4,7 @@ import {
   type ReturnSum,
   SELF_PURCHASE_DAYS,
 } from '../../../core/money/returns.ts';
+import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
@@ -20,7 +21,6 @@ import {
   describeCustomersWon,
   describeMonths,
   describeReturn,
-  describeSelfPurchases,
   explainUnknown,
 } from '../../../reports/money/returns.ts';
 import { definePage, type Visit } from '../../console-page.ts';
@@ -28,14 +28,15 @@ import { monthChart } from '../../markup/bars.ts';
 import { byChoice, byMonth, byOption, byText, hidden, readFilter } from '../../markup/filter.ts';
 import {
   anchor,
-  blockList,
   creatorAnchor,
   creatorLink,
   dealAnchor,
   dealLink,
   facet,
   figure,
+  orderLink,
   pagedTable,
+  table,
 } from '../../markup/parts.ts';
 import { keyOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 import { findMonthToClose } from './statements.ts';
@@ -49,18 +50,18 @@ const MONTHS = 12;
 /** The revenue and cost of the last month that is over beside the month before, a year in pictures, and who brought it. */
 export const returnsPage = definePage(PATH, async (visit) => {
   const { reportingCurrency } = visit.config.statements;
+  const convertInto = byOption('Convert into', reportingCurrency === null ? [] : [reportingCurrency]);
   const asked = readFilter(visit, {
     by: hidden(byChoice('', GROUPS, 'creator').read),
     ...RETURN_FIELDS,
-    ...(reportingCurrency === null ? {} : { in: byOption('Convert into', [reportingCurrency]) }),
+    in: reportingCurrency === null ? hidden(convertInto.read) : convertInto,
   });
-  const { by } = asked.filter;
+  const { by, in: inCurrency } = asked.filter;
   const { filter, months } = await toReturnFilter(asked.filter, visit, { count: 1, isOver: true });
   const last = filter.to ?? filter.from;
   const toClose =
     (await findMonthToClose(visit))?.month ?? monthBefore(visit.now, visit.config.statements.timeZone);
   const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
-  const inCurrency = asked.filter.in ?? null;
   const [trend, rows] = await Promise.all([
     listReturns(visit.db, { ...filter, ...year, by: 'month', inCurrency, limit: MONTHS * MOST_CURRENCIES }),
     listReturns(visit.db, {
@@ -238,7 +239,7 @@ export const customersWonPage = definePage(WON_PATH, async (visit) => {
       after: after === null ? null : [after.month, after.dealId, after.brandId, after.currency],
     }),
     // Shown on request, because all customers who are influencers are compared with their orders.
-    isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS + 1 }) : null,
+    isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS }) : null,
   ]);
   const described = rows.map((won) => ({ won, said: describeCustomersWon(won) }));
   return {
@@ -265,19 +266,25 @@ ${pagedTable(
   ],
 )}
 <p class="dim">At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.</p>
-<h2>Orders of customers who are creators</h2>
+<h2>Orders that creators may have placed themselves <small>last ${SELF_PURCHASE_DAYS} days</small></h2>
+<p>The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.</p>
 ${
   own === null
-    ? html`<p>${anchor(visit.link(WON_PATH, { show: 'own' }), 'List those that creators may have placed themselves')}</p>`
-    : own.length === 0
-      ? html`<p class="none">None is known. This needs customer_key and look-ups in real time.</p>`
-      : blockList(
-          describeSelfPurchases(own.slice(0, PAGE_ROWS), {
-            days: SELF_PURCHASE_DAYS,
-            hasMore: own.length > PAGE_ROWS,
-          }),
-          visit,
-        )
+    ? html`<p>${anchor(visit.link(WON_PATH, { show: 'own' }), 'List them')}</p>`
+    : table(
+        {
+          rows: own,
+          about: 'Orders that creators may have placed themselves',
+          none: 'None is known. This needs customer_key and look-ups in real time.',
+        },
+        [
+          column('Day', ({ day }) => day),
+          column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
+          column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+          column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
+          number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
+        ],
+      )
 }`,
   };
 });
