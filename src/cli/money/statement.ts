@@ -7,7 +7,13 @@ import { monthBefore } from '../../core/time/month.ts';
 import type { ComesTo } from '../../ledger/settle-restated.ts';
 import { plural } from '../../render/text.ts';
 import type { DocumentOf } from '../../reports/money/creator-statement.ts';
-import { type CommandDefinition, type ConfigOptions, type DecisionOptions, parseCount, parseMonth } from '../command.ts';
+import {
+  type CommandDefinition,
+  type ConfigOptions,
+  type DecisionOptions,
+  parseCount,
+  parseMonth,
+} from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal, requireReason, usageError } from '../usage-error.ts';

@@ -11,8 +11,9 @@ import {
 import { moneyOf, RESTATED_WHY } from '../../reports/money/other-currency.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { anchor, dealAnchor, filterForm, orderLink, pagedTable, table } from '../markup/parts.ts';
-import { keyOf, PAGE_ROWS, textOf } from '../read-query.ts';
+import { byText, readFilter } from '../markup/filter.ts';
+import { anchor, dealAnchor, orderLink, pagedTable, table } from '../markup/parts.ts';
+import { keyOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/restated';
 
@@ -21,10 +22,11 @@ const PATH = '/restated';
  * about as `statement restated` does.
  */
 export const restatedPage = definePage(PATH, async (visit) => {
-  const order = textOf(visit, 'order');
-  const filter = { source: textOf(visit, 'source'), orderIds: order === null ? null : [order] };
+  const asked = readFilter(visit, { source: byText('Source'), order: byText('Order') });
+  const { source, order } = asked.filter;
+  const filter = { source, orderIds: order === null ? null : [order] };
   // First: what changes while the rest is read makes the forms those of other orders.
-  const forms = filter.source === null ? null : await settleForms(visit, filter);
+  const forms = source === null ? null : await settleForms(visit, filter);
   const sums = await sumOtherCurrency(visit.db, filter);
   const rows = await listOtherCurrency(visit.db, {
     ...filter,
@@ -34,10 +36,7 @@ export const restatedPage = definePage(PATH, async (visit) => {
   return {
     title: 'Posted, and stated in another currency since',
     content: html`<p>${RESTATED_WHY} Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, choose a source or an order here, and decide.</p>
-${filterForm(visit, [
-  { name: 'source', label: 'Source' },
-  { name: 'order', label: 'Order' },
-])}
+${asked.form()}
 ${table({ rows: sums, about: 'Orders by source', none: 'No posted order waits to be settled.' }, [
   column('Source', ({ source }) => anchor(visit.link(PATH, { source }), source)),
   number('Orders', ({ orders }) => formatCount(orders)),
