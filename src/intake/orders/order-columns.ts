@@ -45,14 +45,6 @@ export function isPlacedApart(one: string, other: string): RawBuilder<boolean> {
   return sql<boolean>`coalesce(${a} not between ${b} - ${hours} and ${b} + ${hours}, false)`;
 }
 
-/** The same of two orders that are not stored: what a preview has read. */
-export function arePlacedApart(one: PlacedAt, other: PlacedAt): boolean {
-  if (one.placedAt === null || other.placedAt === null) return false;
-  return Math.abs(Date.parse(one.placedAt) - Date.parse(other.placedAt)) > SAME_ORDER_HOURS * 3_600_000;
-}
-
-type PlacedAt = Pick<StagedOrder, 'placedAt'>;
-
 /** Returns the columns that are merged in this way when rows of an order are added up. */
 export function columnsMergedBy(merge: (typeof ORDER_COLUMNS)[number]['merge']): readonly string[] {
   return ORDER_COLUMNS.filter((one) => one.merge === merge).map(({ column }) => column);

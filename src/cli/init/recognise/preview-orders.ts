@@ -12,9 +12,9 @@ import { zoneClock } from '../../../core/time/zone-clock.ts';
 import { exportedAtMs } from '../../../intake/files/exported-at.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
+import { arePlacedApart } from '../../../intake/orders/map/built-order.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
 import { OTHER_ORDER } from '../../../intake/orders/order-by-age.ts';
-import { arePlacedApart } from '../../../intake/orders/order-columns.ts';
 import { createAgeOf } from '../../../intake/read/intake-source.ts';
 import { type DateOrder, watchDates } from '../../../intake/values/date-order.ts';
 import { watchMarks } from '../../../intake/values/decimal-mark.ts';
@@ -219,7 +219,7 @@ function state(
     const known = stated.get(order.orderId);
     const isNewer = known === undefined ? 1 : compareAges(age, known.age);
     const isSameFile = known?.age === age;
-    if (known !== undefined && !isSameFile && arePlacedApart(order, known.order))
+    if (known !== undefined && !isSameFile && arePlacedApart(order.placedAt, known.order.placedAt))
       stated.set(order.orderId, { ...known, order: { ...known.order, doubt: OTHER_ORDER } });
     else if (known !== undefined && isSameFile && isSummed)
       stated.set(order.orderId, { order: addUp(known.order, order), age, writtenMs });
