@@ -12,7 +12,7 @@ import { moneyOf, RESTATED_WHY } from '../../reports/money/other-currency.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
-import { anchor, dealAnchor, orderLink, pagedTable, table } from '../markup/parts.ts';
+import { anchor, dealAnchor, orderLink, pagedTable } from '../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/restated';
@@ -37,8 +37,8 @@ export const restatedPage = definePage(PATH, async (visit) => {
     title: 'Posted, and stated in another currency since',
     content: html`<p>${RESTATED_WHY} Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, choose a source or an order here, and decide.</p>
 ${asked.form()}
-${table({ rows: sums, about: 'Orders by source', none: 'No posted order waits to be settled.' }, [
-  column('Source', ({ source }) => anchor(visit.link(PATH, { source }), source)),
+${pagedTable({ rows: sums, visit, about: 'Orders by source', none: 'No posted order waits to be settled.' }, [
+  column('Source', (sum) => anchor(visit.link(PATH, { source: sum.source }), sum.source)),
   number('Orders', ({ orders }) => formatCount(orders)),
   number('Sent', ({ amount, currency }) => formatMoney(amount, currency)),
 ])}
@@ -52,13 +52,13 @@ ${pagedTable(
   { rows, visit, about: 'Orders in another currency', none: '', key: ['source', 'orderId', 'entryId'] },
   [
     column('Order', (row) => anchor(orderLink(visit, row), row.orderId)),
-    column('Source', ({ source }) => source),
+    column('Source', (row) => row.source),
     column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
     number('Sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
     number('Stated now', ({ total, statedIn }) => moneyOf(total, statedIn)),
     number('Refunded', ({ refunded, statedIn }) => moneyOf(refunded, statedIn)),
-    column('Decide', ({ source, orderId }) =>
-      anchor(visit.link(PATH, { source, order: orderId }), 'Decide about it alone'),
+    column('Decide', (row) =>
+      anchor(visit.link(PATH, { source: row.source, order: row.orderId }), 'Decide about it alone'),
     ),
   ],
 )}`
