@@ -11,7 +11,6 @@ import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { readAssignedCodes } from './assign-code.ts';
 import { toOwnerRows } from './code-ownership.ts';
-import { blanksIn } from './owners-of.ts';
 import { type CodeRow, type OwnerRow, parseCodes } from './parse-codes.ts';
 import { readCodeChanges } from './read-code-changes.ts';
 
@@ -162,7 +161,7 @@ async function findAmbiguousCodes(
   }>(db)`
     with owners as (
       select c.*, coalesce(c.code_folded, array_to_string(c.link_folded, ' ')) as folded,
-        ${blanksIn('c.code', 'c.code_folded')} as blanks, c.code is null as is_link
+        c.code is null as is_link
       from intake.codes c where c.job = ${job}
     ),
     -- Only what has several owners is compared: a nested loop over all codes would take minutes.
@@ -170,12 +169,11 @@ async function findAmbiguousCodes(
       select * from (
         select o.*, min(target) over same <> max(target) over same as is_shared
         from owners o
-        window same as (partition by folded, blanks, is_link)
+        window same as (partition by folded, is_link)
       ) o where is_shared
     )
     select a.line_no, a.code, a.link, min(b.line_no) as other_line, min(b.target) as other
-    from shared a
-    join shared b on b.folded = a.folded and b.blanks = a.blanks and b.is_link = a.is_link
+    from shared a join shared b on b.folded = a.folded and b.is_link = a.is_link
     where b.line_no <> a.line_no and b.target <> a.target
       and coalesce(a.brand_id, ${brandId}) = coalesce(b.brand_id, ${brandId})
       and coalesce(a.valid_from, '-infinity') < coalesce(b.valid_to, 'infinity')

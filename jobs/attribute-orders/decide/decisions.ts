@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { blanksIn, ownersOf } from '../../../src/codes/owners-of.ts';
+import { ownersOf } from '../../../src/codes/owners-of.ts';
 import type { Period } from '../../../src/core/backfill.ts';
 import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
 import type { Attribution } from '../../../src/core/money/conflicts.ts';
@@ -163,12 +163,14 @@ export const KNOWN_TIME = sql`case when ${isByExport(ORDERED_AT).sql} then ${ord
 export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId'>): RawBuilder<unknown> {
   return sql`
     carried as (
-      select w.order_version_id, w.known_at as ordered_at, w.rulings, w.links_folded, 'code' as kind,
+      select w.order_version_id, w.known_at as ordered_at,
+        ${isConfirmed(sql`'unknown_time'`, 'w')} is true as is_time_confirmed, w.links_folded, 'code' as kind,
         'code' as owner_of, k.place, k.folded, w.codes[k.place] as written
       from eligible w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
       where w.exclusion_reason is null and w.named is null and cardinality(w.codes_folded) > 0
       union all
-      select w.order_version_id, w.known_at, w.rulings, w.links_folded, 'link', l.owner_of, k.place,
+      select w.order_version_id, w.known_at, ${isConfirmed(sql`'unknown_time'`, 'w')} is true, w.links_folded,
+        'link', l.owner_of, k.place,
         case l.owner_of when 'handle' then ltrim(k.folded, '@') else k.folded end, w.links[k.place]
       from eligible w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
       cross join (values ('code'), ('handle'), ('link')) as l(owner_of)
@@ -183,11 +185,8 @@ export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId
             then case c.owner_of when 'link' then 'link_expired' else 'code_expired' end
           when v.ordered_at < c.valid_from
             then case c.owner_of when 'link' then 'link_not_yet_valid' else 'code_not_yet_valid' end
-          when v.ordered_at is null and ${isConfirmed(sql`'unknown_time'`, 'v')} is not true
+          when v.ordered_at is null and not v.is_time_confirmed
             and coalesce(c.valid_from, c.valid_to) is not null then 'unknown_time'
-          when c.blanks <> ${blanksIn('v.written', 'v.folded')} then
-            case when ${blanksIn('v.written', 'v.folded')} = any (c.all_blanks) then 'other_code'
-              when ${isConfirmed(sql`'other_spelling'`, 'v')} is not true then 'other_spelling' end
         end as fault
       from carried v join owners c on c.owner_of = v.owner_of and c.folded = v.folded
         and (c.link_folded is null or c.link_folded <@ v.links_folded)
@@ -224,7 +223,7 @@ function matchedOf({ attribution }: AttributionRules): RawBuilder<unknown> {
           when bool_or(fault = 'link_expired') then 'link_expired'
           when bool_or(fault = 'link_not_yet_valid') then 'link_not_yet_valid'
         end as fault,
-        max(fault) filter (where fault in ('other_spelling', 'unknown_time')) as doubt
+        coalesce(bool_or(fault = 'unknown_time'), false) as is_time_missing
       from (
         select h.*, h.fault is null
           and rank() over (partition by h.order_version_id, h.fault is null
@@ -252,11 +251,11 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
               when not m.has_code then 'ambiguous_links' else 'link_and_code' end
           when m.has_code then 'code'
           when m.has_link then 'link'
-          when m.doubt is not null then m.doubt
+          when m.is_time_missing then 'unknown_time'
           when cardinality(w.codes) + cardinality(w.links) > 0 then 'unattributed'
           else 'organic'
         end as match,
-        coalesce(w.hold_reason, m.doubt) as held_for
+        coalesce(w.hold_reason, case when m.is_time_missing then 'unknown_time' end) as held_for
       from eligible w left join matched m on m.order_version_id = w.order_version_id offset 0
     ),
     judged as (
@@ -268,8 +267,8 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
     decisions as (
       select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
         case when j.decision in ('explicit', 'code', 'link') then 'attributed'
-             when j.decision in ('ambiguous_codes', 'ambiguous_links', 'link_and_code', 'unknown_time',
-               'other_spelling') then 'held'
+             when j.decision in ('ambiguous_codes', 'ambiguous_links', 'link_and_code', 'unknown_time')
+               then 'held'
              else j.decision end as outcome,
         case j.decision
           when 'excluded' then j.exclusion_reason
@@ -279,7 +278,6 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
           when 'ambiguous_codes' then j.decision
           when 'ambiguous_links' then j.decision
           when 'link_and_code' then j.decision
-          when 'other_spelling' then j.decision
           when 'unknown_time'
             then case j.hold_reason when 'after_export' then j.hold_reason else j.decision end
         end as reason,

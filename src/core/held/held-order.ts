@@ -113,11 +113,6 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Make the ids unique: `joined_columns` of the layout with the date or year, or an `order_platform` for each shop.',
     confirms: 'the state that is shown is right; the other order is not credited',
   },
-  other_spelling: {
-    what: 'A code of the order has blanks where the code with an owner has none, or the other way round',
-    fix: 'Write the code into codes.csv as the order has it, with its owner. Or have the orders credited, if the code can only mean the other one.',
-    confirms: 'the code means the one with an owner',
-  },
   ambiguous_codes: {
     what: 'The codes belong to two owners',
     fix: 'Choose a rule in `attribution` of the job (`conflicts preview last` shows what it changes), or give the codes one owner.',

@@ -147,15 +147,6 @@ export async function digestHeld(db: Database, filter: HeldFilter): Promise<stri
   return row?.digest ?? '';
 }
 
-/**
- * SQL for what the order of decision `a` carries, as written. Beside codes that differ from one with an owner in blanks is
- * that one: `MIA 10 (not MIA10)`.
- */
-export const carried = sql`a.matched_value || case when a.reason = 'other_spelling' then (
-  select coalesce(' (not ' || string_agg(distinct k.code, ', ') || ')', '')
-  from intake.orders o join intake.codes k on k.code_folded = any (o.codes_folded || o.links_folded)
-  where o.order_version_id = a.order_version_id and k.job = a.job and k.code <> all (o.codes || o.links)) else '' end`;
-
 /** Lists held orders of a filter, by source and id. */
 export async function listHeldOrders(
   db: Database,
@@ -164,7 +155,7 @@ export async function listHeldOrders(
   return rowsOf<HeldOrder>(db)`
     select a.job, a.source, a.order_id as "orderId", o.order_name as "orderName", a.reason, ${heldWord} as status,
       a.currency, a.amount,
-      reporting.without_addresses(${carried}) as carries, ${heldDecision} as decision,
+      reporting.without_addresses(a.matched_value) as carries, ${heldDecision} as decision,
       coalesce(o.placed_at, o.paid_at) as "placedAt",
       (select f.uri from intake.source_files f where f.source_file_id = o.source_file_id) as uri,
       o.line_no::float8 as line, o.content_hash as "contentHash"

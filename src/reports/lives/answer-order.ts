@@ -208,11 +208,10 @@ export function sayRefunded({ versions }: OrderLife, sentIn: string | null): str
 }
 
 function answerHeld(
-  { job, reason, word, matchedValue, amount, currency, decision }: OrderAttribution,
+  { job, reason, word, amount, currency, decision }: OrderAttribution,
   life: OrderLife,
 ): OrderAnswer {
-  const { what: why, fix } = heldReason(reason ?? '', word);
-  const what = reason === 'other_spelling' ? `${why}: ${matchedValue}` : why;
+  const { what, fix } = heldReason(reason ?? '', word);
   const money = amount === null ? '' : `, ${formatMoney(amount, currency)}`;
   const decided = sayDecided(decision);
   if (decided !== null) return answer('held', 'dim', `Held${money}: ${what}. ${decided}`);

@@ -6,7 +6,7 @@ import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { listRejected } from '../files/list-rejected.ts';
-import { carried, type HeldGroup, heldDecision, heldWord } from '../held/held-orders.ts';
+import { type HeldGroup, heldDecision, heldWord } from '../held/held-orders.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
 
 export type OrderVersion = {
@@ -265,7 +265,7 @@ async function readVersions(
 async function readAttributions(db: Database, { source, orderId }: Of): Promise<readonly OrderAttribution[]> {
   return rowsOf<OrderAttribution>(db)`
     with recursive ${JOBS}
-    select job, outcome, reason, matched_by as "matchedBy", ${carried} as "matchedValue",
+    select job, outcome, reason, matched_by as "matchedBy", matched_value as "matchedValue",
       influencer_handle as "influencerHandle",
       deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency,
       decided_at as "decidedAt",

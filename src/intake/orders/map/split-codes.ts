@@ -12,9 +12,6 @@ export type CodeSplitter = (cell: string) => readonly string[];
 /** Maximum number of different codes. An order with more is rejected, because they cannot all be codes. */
 export const MAX_CODES = 50;
 
-/** What cleaning would turn into blanks, though a code is the same with and without it: `MIA\u200b10`. */
-const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060\ufeff]+/g;
-
 /**
  * Creates the splitter for a layout. It returns each code once, and at most one more than an order may have.
  * A cell that the pattern does not match is split without it, so that no code is missed; a list as JSON writes it
@@ -26,7 +23,7 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
   const read = (parts: Iterable<string>): readonly string[] => {
     const codes = new Set<string>();
     for (const part of parts) {
-      const code = maskAddresses(cleanText(part.replace(INVISIBLE, '')));
+      const code = maskAddresses(cleanText(part));
       if (code !== '' && !saysNoValue(code)) codes.add(code);
       if (codes.size > MAX_CODES) break;
     }

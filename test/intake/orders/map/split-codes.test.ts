@@ -35,8 +35,6 @@ test.each([
 ])('%j is the code MIA10 for whoever owns it', (cell) => {
   const codes = codeSplitter({ split: [','], pattern: null })(cell);
   expect(codes.map(foldCode)).toEqual(['mia10']);
-  // A blank inside would make it another code.
-  expect(codes.join()).not.toContain(' ');
 });
 
 test.each(['МIA10', 'mıa10', 'MIA-10', 'MIA1O', 'MIÁ10', 'MIA10🔥'])(
