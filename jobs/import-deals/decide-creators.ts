@@ -17,6 +17,7 @@ import { CREATORS } from './decide-conflicting.ts';
  *   the row names a deal                                                         → known
  *   the mirror or this ledger has one deal of that handle, platform and brand    → known
  *   they have several                                                            → held: a person names one in the row
+ *   another handle of the brand has the code that the row states                 → held: the code would have two owners
  *   the service answers with a deal of that handle which the mirror has not read → held until mirror-account has read it
  *   otherwise                                                                    → create
  *
@@ -115,6 +116,22 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
       where s.place = 1
       group by s.creator_id
     ),
+    codes as materialized (
+      select lower(s.code) as code, s.brand_id, s.handle_folded
+      from stated s where s.place = 1 and s.code is not null
+      union
+      select lower(c.code), c.brand_id, m.handle_folded
+      from mirrored m
+        join mirror.collaboration_versions c on c.deal_id = m.deal_id and c.is_latest and c.is_current
+      where c.code is not null
+    ),
+    with_code_of_another as materialized (
+      select distinct s.creator_id
+      from stated s
+      join codes k on k.code = lower(s.code) and coalesce(k.brand_id, s.brand_id) = s.brand_id
+        and k.handle_folded <> s.handle_folded
+      where s.place = 1
+    ),
     decided as (
       select s.*, own.deal_id as own_deal_id, own.body as own_body, f.deal_id as fitting_deal_id,
         case
@@ -124,12 +141,13 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
           when of_another.creator is not null then 'held'
           when s.stated_deal_id is not null or (f.deals = 1 and f.doubts = 0) then 'known'
           when f.deals > 1 or f.doubts > 0 or s.dealflow_id is null or is_unread then 'held'
+          when k.creator_id is not null then 'held'
           else 'create'
         end as outcome,
         case when s.is_contradicted then ${CONFLICTING_STATES} when s.is_disputed then 'conflicting_rows'
           when of_another.creator is not null then 'deal_of_another' when f.deals > 1 then 'several_deals'
           when f.doubts > 0 then 'deal_in_doubt' when s.dealflow_id is null then 'no_dealflow'
-          else 'deal_not_mirrored' end as hold_reason
+          when is_unread then 'deal_not_mirrored' else 'code_of_another' end as hold_reason
       from stated s
       left join lateral (
         select e.entry_id, e.deal_id, e.body::json as body
@@ -138,6 +156,7 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
         limit 1
       ) own on true
       left join fitting f on f.creator_id = s.creator_id
+      left join with_code_of_another k on k.creator_id = s.creator_id
       -- The deal that the row names belongs to another handle.
       left join lateral (
         select min(m.handle_folded) as creator from mirrored m where m.deal_id = s.stated_deal_id

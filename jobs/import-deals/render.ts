@@ -107,5 +107,7 @@ const HELD_HELP: Readonly<Record<string, string>> = {
     'several rows state the creator differently, and it is not known which is newer: keep one of them',
   deal_of_another:
     'the deal that the row names is one of another handle or platform: correct deal_id or the handle',
+  code_of_another:
+    'another creator of the brand has this code, and an order with it could be of either: give each a code of their own',
   deal_not_mirrored: 'the service has a deal for this handle: run mirror-account, then this job again',
 };

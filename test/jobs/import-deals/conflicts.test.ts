@@ -111,3 +111,28 @@ it('holds a row that names the deal of another creator, and sends it no note', a
   expect((await shop.runDeals()).counts).toMatchObject({ held: 1, notes_sent: 0 });
   expect(await shop.creators()).toEqual(['noor.test tiktok held (deal_of_another)']);
 });
+
+it('holds creators who would have one code together, whatever its case, and one who would have that of a deal', async () => {
+  const shop = await openCreatorShop();
+  const { rows } = await sql<{ code: string }>`
+    select c.code from mirror.collaboration_versions c join mirror.deal_versions d using (deal_id)
+    where d.influencer_handle = 'mia.test' and c.is_latest and c.code is not null limit 1`.execute(shop.db);
+  const [{ code } = { code: '' }] = rows;
+  put(shop, 'list.csv', [
+    'zoe.one,instagram,1,ZOE10,',
+    'zoe.two,tiktok,1,zoe10,',
+    `noor.test,tiktok,1,${code.toLowerCase()},`,
+    'zoe.one,youtube,1,ZOE10,',
+    'ben.two,tiktok,1,BENTWO,',
+  ]);
+  expect(await shop.runDeals()).toMatchObject({ code: 3, counts: { created: 1, held: 4 } });
+  expect(await shop.creators()).toEqual([
+    'zoe.one instagram held (code_of_another)',
+    'zoe.two tiktok held (code_of_another)',
+    'noor.test tiktok held (code_of_another)',
+    'zoe.one youtube held (code_of_another)',
+    expect.stringMatching(/^ben\.two tiktok create/),
+  ]);
+  put(shop, 'list.csv', ['zoe.one,instagram,1,ZOE10,', 'zoe.two,tiktok,1,ZOE20,'], new Date('2026-11-02'));
+  expect((await shop.runDeals()).counts).toMatchObject({ created: 2 });
+});
