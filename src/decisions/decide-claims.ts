@@ -12,6 +12,8 @@ import {
   setClaimState,
 } from '../money/claims/keep-claims.ts';
 import type { ClaimLine } from '../money/claims/parse-claims.ts';
+import { loadStatementRules } from '../money/load-rules.ts';
+import type { StatementRules } from '../money/statement.ts';
 import type { WriteAudit } from '../ops/record-audit.ts';
 import { answerClaims, type ClaimRules, FINAL_ANSWERS } from '../reports/claims/answer-claims.ts';
 import { type AnsweredClaim, readClaims } from '../reports/claims/claims.ts';
@@ -23,14 +25,19 @@ import { type AnsweredClaim, readClaims } from '../reports/claims/claims.ts';
 
 type By = { readonly decidedBy: string; readonly audit: WriteAudit };
 
-/** What answers depend on: the sources of jobs that credit orders, and the zone of days. */
+/** What answers depend on: the sources of jobs that credit orders, the zone of days, and what orders earn. */
 export function claimRulesOf({ jobs, statements }: PipelineConfig): ClaimRules {
   const sources = new Set(
     Object.values(jobs)
       .filter(isAttributeOrders)
       .flatMap((job) => job.sources),
   );
-  return { sources: [...sources], timeZone: statements.timeZone };
+  let loaded: StatementRules | null = null;
+  const statementRules = () => {
+    loaded ??= loadStatementRules(statements);
+    return loaded;
+  };
+  return { sources: [...sources], timeZone: statements.timeZone, statementRules };
 }
 
 /** Adds claims, with an audit record. @param options.file name of the file; null for the form of the console. */

@@ -154,6 +154,18 @@ it('orders that are stated in another currency are settled on their page, exactl
     { subject: '1', actor: expect.any(String), reason: 'asked the shop' },
     { subject: '2', actor: expect.any(String), reason: 'refunded' },
   ]);
+  // The order says what it comes to now, and where that is decided otherwise.
+  expect(textOf((await get('/orders/shop/1')).text)).toContain(
+    'An export states it in USD since. A person decided that it stays as it was before. Decide what it comes to',
+  );
+  const gone = await get('/orders/shop/2');
+  expect(textOf(gone.text)).toContain(
+    'It does not count any more. A person decided that all of it was returned. Decide what it comes to',
+  );
+  expect(gone.text).toContain('href="/restated?source=shop&amp;order=2"');
+  expect((await shop.cli('explain', 'order', '2')).stdout.replace(/\s+/g, ' ')).toMatch(
+    /80\.00 EUR\. .* It does not count any more\. .* statement restated --order 2 --as sent/,
+  );
   // A decision can be corrected.
   const decided = await get('/restated?source=shop&order=2');
   expect(textOf(decided.text)).toContain('It was decided before.');

@@ -375,6 +375,54 @@ describe('a claim that an order was not credited', () => {
     expect(stdout).toMatch(/order #2001[\s\S]*It\s+is the order of claim \d+, too\./);
   });
 
+  it('says what closed statements count of the order, and what the next one takes back', async () => {
+    const shop = await openWorkshop({ flow: FLOW });
+    shop.write('codes.csv', CODES);
+    shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
+    const header = 'order_id,order_revenue,refunded_amount,currency,discount_codes,placed_at,status';
+    const state = async (name: string, ...orders: readonly string[]) => {
+      const rows = orders.map((order) => order.replace('/', ',MIA10,2026-04-10T10:00:00Z,'));
+      shop.drop(`${name}.csv`, `${header}\n${rows.join('\n')}\n`);
+      await shop.run();
+    };
+    const close = (month: string) => shop.cli('statement', 'close', '--month', month, '--reason', 'paid');
+    const replies = async () =>
+      eventsOf((await shop.cli('claims', '--json')).stdout, 'claim')
+        .toReversed()
+        .map(({ answer: { reply } }) => String(reply).replace(/ on \S+:/, ':'));
+    await state(
+      '1',
+      '3001,50.00,,EUR/paid',
+      '3002,80.00,,EUR/paid',
+      '3003,20.00,,EUR/paid',
+      '3004,9.00,,EUR/paid',
+    );
+    shop.write(
+      'claims.csv',
+      'creator,order_id\nmia.test,3001\nmia.test,3002\nmia.test,3003\nmia.test,3004\n',
+    );
+    await shop.cli('claims', 'add', 'claims.csv');
+    await close('2026-04');
+    await state('2', '3001,50.00,,EUR/cancelled', '3002,80.00,15.00,EUR/paid', '3003,20.00,,USD/paid');
+    const returned = ['--order', '3003', '--as', 'returned', '--reason', 'paid back'];
+    expect((await shop.cli('statement', 'restated', ...returned)).exitCode).toBe(0);
+    const gone =
+      'It was credited to you: 50.00 EUR. It does not count any more: the order was cancelled afterwards.';
+    const counted = 'It counted in the statement of 2026-04 and earned';
+    expect(await replies()).toEqual([
+      `${gone} ${counted} 5.00 EUR. The next statement takes back 5.00 EUR.`,
+      `Credited to you: 80.00 EUR. Refunded by now: 15.00 EUR. ${counted} 8.00 EUR. The next statement takes back 1.50 EUR.`,
+      `It was credited to you: 20.00 EUR. It does not count any more: the order was refunded afterwards. ${counted} 2.00 EUR. The next statement takes back 2.00 EUR.`,
+      'Credited to you: 9.00 EUR. It counts in the statement of 2026-04 and earned 0.90 EUR.',
+    ]);
+    await close('2026-05');
+    await state('3', '3002,80.00,,EUR/paid');
+    expect((await replies()).slice(0, 2)).toEqual([
+      `${gone} ${counted} 5.00 EUR. The statement of 2026-05 takes back 5.00 EUR.`,
+      `Credited to you: 80.00 EUR. ${counted} 8.00 EUR. The statement of 2026-05 takes back 1.50 EUR. The next statement adds 1.50 EUR.`,
+    ]);
+  });
+
   it('is answered with "unknown" where a file is held or a row could not be used, never with a no', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     shop.write('codes.csv', `${CODES}ZOE20,4819,,DEALZOE,,,\n`);

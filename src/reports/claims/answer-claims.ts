@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { formatMoney, type Money } from '../../core/money.ts';
+import { type DecimalText, formatMoney, type Money } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
@@ -8,8 +8,9 @@ import { foldOrderId, similarId } from '../../core/text/order-key.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
-import { amountAfter, isInSentCurrency, isOwnAdjustment } from '../../ledger/propose.ts';
 import type { ClaimLine } from '../../money/claims/parse-claims.ts';
+import { earnedOrders } from '../../money/kept-earnings.ts';
+import type { StatementRules } from '../../money/statement.ts';
 import { markLookAlikes, plural } from '../../render/text.ts';
 import { isSettled } from '../files/list-rejected.ts';
 import { spellingsOf } from '../find-handles.ts';
@@ -19,9 +20,10 @@ import {
   decisiveOf,
   isDecisionOf,
   type OrderAnswer,
+  sayAmountNow,
   sayRefunded,
 } from '../lives/answer-order.ts';
-import { type Credited, creditedBy, type EntryLife } from '../lives/entry-lives.ts';
+import { type Credited, creditedBy, type EntryLife, isInQuestion } from '../lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderLife } from '../lives/explain-order.ts';
 
 /*
@@ -75,6 +77,8 @@ export type ClaimRules = {
   readonly sources: readonly string[];
   /** IANA zone of the days of claims. */
   readonly timeZone: string;
+  /** Loads the rules of statements, for orders that a closed one counts. @throws KnownError as `loadStatementRules`. */
+  readonly statementRules: () => StatementRules;
 };
 
 type Asking = {
@@ -117,7 +121,7 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
   for (const life of lives)
     for (const entry of life.entries)
       if (entry.state === 'accepted' && (await isOf(db, claimant, creditedBy(entry))) === true)
-        return unlessUnread(life, await answerCredited(db, { ...life, entries: [entry] }, entry));
+        return unlessUnread(life, await answerCredited(asking, { ...life, entries: [entry] }, entry));
   const [life, ...others] = lives;
   if (life === undefined) return answerUnseen(claim, asking);
   if (others.length > 0)
@@ -144,99 +148,61 @@ function seeOrder({ source, orderId }: Pick<OrderLife, 'source' | 'orderId'>): A
   };
 }
 
-/** How an order differs now from what was sent, if it does. */
-type Change = {
-  readonly kind: 'changed' | 'refunded' | 'cancelled' | 'excluded' | 'reattributed' | 'held';
-  readonly newAmount: string | null;
-  /** What it came to by the last change before it was held. Null: what was sent. */
-  readonly amountBefore: string | null;
-  readonly detail: string | null;
-  /** Nothing of it counts any more. */
-  readonly isGone: boolean;
-};
-
-/** Reads the latest adjustment by the source that is responsible for the order. Null: it is as it was sent. */
-async function readChange(db: Database, { entryId }: EntryLife): Promise<Change | null> {
-  const change = await rowOf<Change & { readonly isAsSent: boolean }>(db)`
-    select kind, new_amount::text as "newAmount", detail,
-      kind = 'changed' and not is_decision and coalesce(new_body_hash = old_body_hash, false) as "isAsSent",
-      (
-        select ${amountAfter('b')}::text from ledger.adjustments b
-        where d.kind = 'held' and b.entry_id = d.entry_id and b.adjustment_id < d.adjustment_id
-          and b.kind <> 'held' and ${isOwnAdjustment('b')} and ${isInSentCurrency('b')}
-        order by b.adjustment_id desc limit 1) as "amountBefore",
-      kind <> 'held' and (new_body_hash is null or coalesce(new_amount = 0, false)) as "isGone"
-    from ledger.adjustments d
-    where entry_id = ${entryId}::bigint and ${isOwnAdjustment('d')}
-    order by adjustment_id desc limit 1`;
-  return change === undefined || change.isAsSent ? null : change;
-}
-
-/** Whether it is open what, and to whom, an order that was credited counts now. */
-function isInQuestion(change: Change | null): boolean {
-  return (
-    change !== null &&
-    !change.isGone &&
-    (change.kind === 'held' || change.kind === 'reattributed' || change.newAmount === null)
-  );
-}
-
-const IN_QUESTION: Readonly<Record<Change['kind'], string>> = {
-  changed: 'It is not known what it comes to now.',
-  refunded: 'It is not known what it comes to now.',
-  cancelled: '',
-  excluded: '',
-  held: 'It is held since, so it is not known what it comes to now, and for whom.',
-  reattributed:
-    'It names another creator since. The service cannot move it: settle the difference between the two.',
-};
-
-async function answerCredited(db: Database, life: OrderLife, entry: EntryLife): Promise<ClaimAnswer> {
-  const counted = await rowOf<{ month: string; earned: string; currency: string }>(db)`
-    select to_char(min(s.month), 'YYYY-MM') as month, sum(l.amount)::text as earned, l.currency
+/** What closed statements count of an order that was credited, and what the next one corrects. */
+async function readCounted(
+  { db, rules }: Asking,
+  { entryId }: EntryLife,
+): Promise<{ readonly month: string | null; readonly text: string }> {
+  const subject = `order:${entryId}`;
+  const [first, ...later] = await rowsOf<{ month: string; earned: DecimalText; currency: string }>(db)`
+    select to_char(s.month, 'YYYY-MM') as month, sum(l.amount)::text as earned, l.currency
     from ops.statement_lines l join ops.statements s using (statement_id)
-    where l.subject = 'order:' || ${entry.entryId}::text group by l.currency order by 1 limit 1`;
-  const change = await readChange(db, entry);
+    where l.subject = ${subject} group by s.month, l.currency order by s.month`;
+  if (first === undefined) return { month: null, text: 'It is in no closed statement yet.' };
+  const { month, earned, currency } = first;
+  // Null if it is not known what the order earns: then it keeps what it earned.
+  const next = await rowOf<{ readonly earned: DecimalText | null }>(db)`
+    with ${earnedOrders(rules.statementRules(), { areKept: false, entries: sql`select ${entryId}::bigint` })}
+    select nullif(earned_amount - (
+        select sum(l.amount) from ops.statement_lines l where l.subject = ${subject}), 0)::text as earned
+    from earned`;
+  const corrections = [
+    ...later.map((one) => sayCorrection(`The statement of ${one.month}`, one.earned, one.currency)),
+    ...(next?.earned == null ? [] : [sayCorrection('The next statement', next.earned, currency)]),
+  ];
+  const counts = corrections.length === 0 ? 'counts' : 'counted';
+  const inFirst = `It ${counts} in the statement of ${month} and earned ${formatMoney(earned, currency)}.`;
+  return { month, text: [inFirst, ...corrections].join(' ') };
+}
+
+function sayCorrection(which: string, amount: DecimalText, currency: string): string {
+  const does = amount.startsWith('-') ? 'takes back' : 'adds';
+  return `${which} ${does} ${formatMoney(amount.replace(/^-/, ''), currency)}.`;
+}
+
+async function answerCredited(asking: Asking, life: OrderLife, entry: EntryLife): Promise<ClaimAnswer> {
+  const { change, amount, currency } = entry;
+  const counted = await readCounted(asking, entry);
   const day = formatInstant(entry.stateChangedAt).slice(0, 10);
-  const sum = entry.amount === null ? '' : `: ${formatMoney(entry.amount, entry.currency)}`;
-  const statement =
-    counted === undefined
-      ? 'It is in no closed statement yet.'
-      : `It counts in the statement of ${counted.month} and earned ${formatMoney(counted.earned, counted.currency)}.`;
-  const { text } = answerOrder(life);
-  const of = { next: seeOrder(life), statementMonth: counted?.month ?? null };
-  const refunded = sayRefunded(life, entry.currency);
-  if (change !== null && isInQuestion(change)) {
-    const before =
-      change.amountBefore === null || change.amountBefore === entry.amount
-        ? ''
-        : ` Before that, it came to ${formatMoney(change.amountBefore, entry.currency)}.`;
-    return answer('credit_in_question', `${text} ${IN_QUESTION[change.kind]}${before} ${statement}`, {
+  const sum = amount === null ? '' : `: ${formatMoney(amount, currency)}`;
+  const text = `${answerOrder(life).text} ${counted.text}`;
+  const of = { next: seeOrder(life), statementMonth: counted.month };
+  const refunded = sayRefunded(life, currency);
+  if (change !== null && isInQuestion(change))
+    return answer('credit_in_question', text, {
       ...of,
       reply: `It was credited to you on ${day}${sum}, but the order has changed since.${refunded} We are checking what it comes to now.`,
     });
-  }
   if (change?.isGone === true)
-    return answer(
-      'no_longer_counted',
-      `${text} It does not count any more. ${change.detail ?? ''} ${statement}`,
-      {
-        ...of,
-        reply: `It was credited to you on ${day}${sum}. It does not count any more: the order was ${change.kind} afterwards.${counted === undefined ? '' : ` ${statement}`}`,
-      },
-    );
-  const now =
-    change?.newAmount == null || change.newAmount === entry.amount
-      ? ''
-      : ` ${change.kind === 'refunded' ? 'It was refunded' : 'The order has changed'} since: ${formatMoney(change.newAmount, entry.currency)} counts now.`;
-  return answer('credited', `${text}${now} ${statement}`, {
+    return answer('no_longer_counted', text, {
+      ...of,
+      reply: `It was credited to you on ${day}${sum}. It does not count any more: the order was ${change.kind} afterwards.${counted.month === null ? '' : ` ${counted.text}`}`,
+    });
+  return answer('credited', text, {
     ...of,
-    reply: `Credited to you on ${day}${sum}.${now}${refunded} ${statement}`,
+    reply: `Credited to you on ${day}${sum}.${sayAmountNow(entry)}${refunded} ${counted.text}`,
     // An order without its currency has no amount that could be added up.
-    credited:
-      entry.amount === null || entry.currency === null
-        ? null
-        : { amount: entry.amount, currency: entry.currency },
+    credited: amount === null || currency === null ? null : { amount, currency },
   });
 }
 
@@ -280,7 +246,7 @@ async function kindOf(
     // An entry of the claimant was looked for before, so this is another's, or not known.
     if ((await isOf(db, claimant, creditedBy(entry))) !== false) return 'owner_unknown';
     const now = { dealId: decided?.dealId ?? null, handle: decided?.influencerHandle ?? null };
-    return isInQuestion(await readChange(db, entry)) && (await isOf(db, claimant, now)) !== false
+    return entry.change !== null && isInQuestion(entry.change) && (await isOf(db, claimant, now)) !== false
       ? 'credit_in_question'
       : 'credited_to_another';
   }

@@ -6,7 +6,7 @@ import { shellWord } from '../../core/text/printable.ts';
 import { type Block, say } from '../../render/block.ts';
 import { markLookAlikes } from '../../render/text.ts';
 import { sayDecided } from '../held/describe-held-orders.ts';
-import { creditedBy, type EntryLife } from './entry-lives.ts';
+import { type Change, creditedBy, type EntryLife, isInQuestion } from './entry-lives.ts';
 import type { CodeOwner, OrderAttribution, OrderLife, OrderVersion } from './explain-order.ts';
 
 /** What became of something, in one or two sentences, and what a person can do about it. */
@@ -113,16 +113,54 @@ export function isDecisionOf(entry: EntryLife, decided: OrderAttribution | undef
   );
 }
 
-function answerCredited(credited: string, { currency, events }: EntryLife, life: OrderLife): OrderAnswer {
-  const text = `${credited}${sayRefunded(life, currency)}`;
+const IN_QUESTION: Readonly<Record<Change['kind'], string>> = {
+  changed: 'It is not known what it comes to now.',
+  refunded: 'It is not known what it comes to now.',
+  cancelled: '',
+  excluded: '',
+  held: 'It is held since, so it is not known what it comes to now, and for whom.',
+  reattributed:
+    'It names another creator since. The service cannot move it: settle the difference between the two.',
+};
+
+/** What of an order counts now, if it is another amount than was sent. Empty: the same, or it is not known. */
+export function sayAmountNow({ change, amount, currency }: EntryLife): string {
+  if (change?.newAmount == null || change.newAmount === amount) return '';
+  const what = change.kind === 'refunded' ? 'It was refunded' : 'The order has changed';
+  return ` ${what} since: ${formatMoney(change.newAmount, currency)} counts now.`;
+}
+
+/** What an order comes to since it was credited. Empty: what was sent. */
+function sayChange(entry: EntryLife): string {
+  const { change, amount, currency } = entry;
+  if (change === null) return '';
+  const { kind, detail, amountBefore, isGone, isDecision } = change;
+  if (isGone) return ` It does not count any more. ${detail ?? `The order was ${kind} since.`}`;
+  if (isInQuestion(change))
+    return ` ${IN_QUESTION[kind]}${amountBefore === null || amountBefore === amount ? '' : ` Before that, it came to ${formatMoney(amountBefore, currency)}.`}`;
+  return `${isDecision && detail !== null ? ` ${detail}` : ''}${sayAmountNow(entry)}`;
+}
+
+/** What became of an order that was credited: what it comes to now, and where a person decides that. */
+function answerCredited(credited: string, entry: EntryLife, life: OrderLife): OrderAnswer {
+  const { currency, change } = entry;
   const statedIn = life.versions.find(({ isCurrent }) => isCurrent)?.currency ?? currency;
-  const isHeld = events.findLast(({ kind }) => kind === 'adjusted')?.text.startsWith('held') ?? false;
-  if (statedIn === currency || !isHeld) return answer('credited', 'green', text);
+  const isRestated = statedIn !== currency;
+  const stated = isRestated ? ` An export states it in ${statedIn} since.` : '';
+  const text = `${credited}${sayRefunded(life, currency)}${stated}${sayChange(entry)}`;
+  if (change === null) return answer('credited', 'green', text);
+  const tone = isInQuestion(change) ? 'yellow' : change.isGone ? 'dim' : 'green';
+  const held = life.attributions.find(({ job, outcome }) => job === entry.job && outcome === 'held');
+  if (held !== undefined) return answer('credited', tone, text, answerHeld(held, life).next);
+  const isDecidable = (change.kind === 'held' || change.isDecision) && (isRestated || change.wasDecided);
+  if (!isDecidable) return answer('credited', tone, text);
   const query = new URLSearchParams({ source: life.source ?? '', order: life.orderId });
-  return answer('credited', 'yellow', `${text} An export states it in ${statedIn} since.`, {
+  // A decision can be replaced by the other one.
+  const other = change.isDecision ? ` --as ${change.isGone ? 'sent' : 'returned'} --reason '…'` : '';
+  return answer('credited', tone, text, {
     label: 'Decide what it comes to',
     page: `/restated?${query}`,
-    command: `npx influencer-sync statement restated --order ${shellWord(life.orderId)}`,
+    command: `npx influencer-sync statement restated --order ${shellWord(life.orderId)}${other}`,
   });
 }
 

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import { formatMoney, formatNumber } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 import { effects } from '../../ledger/effects/index.ts';
+import { amountAfter, isInSentCurrency, isOwnAdjustment } from '../../ledger/propose.ts';
 
 /**
  * SQL for a short description of entry `e`: `shopify order 1001`, `12 clicks of deal:D1 on 2026-04-10`. It
@@ -31,6 +32,26 @@ export type EntryEvent = {
   readonly detail: string | null;
 };
 
+/** How an order differs now from what was sent, whoever said so. */
+export type Change = {
+  readonly kind: 'changed' | 'refunded' | 'cancelled' | 'excluded' | 'reattributed' | 'held';
+  readonly newAmount: string | null;
+  /** What it came to by the last change before it was held. Null: what was sent. */
+  readonly amountBefore: string | null;
+  readonly detail: string | null;
+  /** Nothing of it counts any more. */
+  readonly isGone: boolean;
+  /** A person decided so. */
+  readonly isDecision: boolean;
+  /** A person decided about it, now or before. */
+  readonly wasDecided: boolean;
+};
+
+/** Whether it is open what, and to whom, an order that was credited counts now. */
+export function isInQuestion({ isGone, kind, newAmount }: Change): boolean {
+  return !isGone && (kind === 'held' || kind === 'reattributed' || newAmount === null);
+}
+
 /** One entry of the ledger with its history. */
 export type EntryLife = {
   readonly entryId: string;
@@ -49,6 +70,8 @@ export type EntryLife = {
   readonly body: string;
   /** Attempts, answers, evidence, decisions and adjustments, in chronological order. */
   readonly events: readonly EntryEvent[];
+  /** Null: it is as it was sent. */
+  readonly change: Change | null;
 };
 
 /** The explanation of one subject by a kind of job. */
@@ -73,13 +96,37 @@ export async function readEntryLives(
   db: Database,
   condition: RawBuilder<unknown>,
 ): Promise<readonly EntryLife[]> {
-  const rows = await rowsOf<Omit<EntryLife, 'events'>>(db)`
+  const rows = await rowsOf<Omit<EntryLife, 'events' | 'change'>>(db)`
     select e.entry_id as "entryId", ${entrySubject} as subject, e.job, e.state,
       e.state_reason as "stateReason",
       e.state_changed_at as "stateChangedAt", e.created_at as "createdAt", e.amount, e.currency,
       e.deal_id as "dealId", e.collab_id as "collabId", e.body
     from ledger.entries e where ${condition} order by e.entry_id limit 200`;
-  return Promise.all(rows.map(async (entry) => ({ ...entry, events: await readEvents(db, entry.entryId) })));
+  return Promise.all(
+    rows.map(async (entry) => ({
+      ...entry,
+      events: await readEvents(db, entry.entryId),
+      change: await readChange(db, entry.entryId),
+    })),
+  );
+}
+
+/** Reads the latest adjustment by the source that is responsible for the order, or by a person. */
+async function readChange(db: Database, entryId: string): Promise<Change | null> {
+  const change = await rowOf<Change & { readonly isAsSent: boolean }>(db)`
+    select kind, new_amount::text as "newAmount", detail, is_decision as "isDecision",
+      exists (select from ledger.adjustments b where b.entry_id = d.entry_id and b.is_decision) as "wasDecided",
+      kind = 'changed' and not is_decision and coalesce(new_body_hash = old_body_hash, false) as "isAsSent",
+      (
+        select ${amountAfter('b')}::text from ledger.adjustments b
+        where d.kind = 'held' and b.entry_id = d.entry_id and b.adjustment_id < d.adjustment_id
+          and b.kind <> 'held' and ${isOwnAdjustment('b')} and ${isInSentCurrency('b')}
+        order by b.adjustment_id desc limit 1) as "amountBefore",
+      kind <> 'held' and (new_body_hash is null or coalesce(new_amount = 0, false)) as "isGone"
+    from ledger.adjustments d
+    where entry_id = ${entryId}::bigint and ${isOwnAdjustment('d')}
+    order by adjustment_id desc limit 1`;
+  return change === undefined || change.isAsSent ? null : change;
 }
 
 /**
