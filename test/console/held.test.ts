@@ -119,6 +119,18 @@ it('orders that are stated in another currency are settled on their page, exactl
   expect((await get('/orders/shop/1')).text).toMatch(
     /Refunded when it was last stated in EUR: 15\.00 EUR\. An export states it in USD since\..*href="\/restated\?source=shop&amp;order=1">Decide what it comes to</,
   );
+  // Home, the page of notices and `status` name it with its money, although no channel is configured.
+  const posted =
+    '2 posted orders of orders are stated in another currency since, so it is unknown what they come to';
+  for (const path of ['/', '/notices']) {
+    const { text } = await get(path);
+    expect(textOf(text)).toMatch(new RegExp(`Stated in another currency 130\\.00 EUR ${posted}`));
+    expect(text).toContain('href="/restated?source=shop">Decide what they come to<');
+    expect(textOf(text)).not.toContain('Run needs your attention');
+  }
+  expect((await shop.cli('status')).stdout).toMatch(
+    /Posted, and stated in another currency since \(2\): sent with 130\.00 EUR\n[\s\S]*statement restated/,
+  );
   const page = await get('/restated?source=shop');
   expect(textOf(page.text)).toMatch(/shop 2 130\.00 EUR .*Decide about 2 orders, sent with 130\.00 EUR/);
   expect(textOf(page.text)).toMatch(/ 1 shop DEALMIA 50\.00 EUR 60\.00 USD 20\.00 USD /);

@@ -30,6 +30,7 @@ const ACTS: Partial<Record<ProblemKind, string>> = {
   credited_twice: 'Acknowledge them',
   entries_refused: 'Correct the cause',
   orders_held: 'Decide about the orders',
+  orders_restated: 'Decide what they come to',
   totals_differ: 'Compare the totals',
   bookings_held: 'Decide about them',
   claims_overdue: 'Answer them',

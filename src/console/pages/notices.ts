@@ -8,7 +8,6 @@ import {
   type ListedNotice,
   listChannelTroubles,
   listNotices,
-  listOpenProblems,
 } from '../../reports/notices/list-notices.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { byOption, readFilter } from '../markup/filter.ts';
@@ -18,11 +17,11 @@ import { idOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/notices';
 
-/** Open problems, sent notices, and whether each was delivered. */
+/** What waits for a person, as Home lists it, sent notices, and whether each was delivered. */
 export const noticesPage = definePage(PATH, async (visit) => {
   const { filter, form } = readFilter(visit, { problem: byOption('Problem', PROBLEM_KINDS) });
   const [problems, troubles, notices] = await Promise.all([
-    listOpenProblems(visit.db),
+    visit.waiting(),
     listChannelTroubles(visit.db),
     listNotices(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
   ]);
@@ -31,7 +30,7 @@ export const noticesPage = definePage(PATH, async (visit) => {
     title: 'Notices',
     content: html`<p>${
       channels.length === 0
-        ? 'No channel is configured (notify.channels), so the tool does not look for problems.'
+        ? 'No channel is configured (notify.channels), so no notice is sent. What waits for a person is listed here and on Home.'
         : `Notices are sent through ${channels.map(({ name }) => name).join(', ')}.`
     }</p>
 <h2>Open problems</h2>

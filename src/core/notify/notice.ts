@@ -20,6 +20,7 @@ export const PROBLEM_KINDS = [
   'credited_twice',
   'entries_refused',
   'orders_held',
+  'orders_restated',
   'totals_differ',
   'bookings_held',
   'claims_overdue',

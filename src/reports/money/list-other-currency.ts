@@ -66,8 +66,9 @@ export async function listOtherCurrency(
     limit ${limit}::integer`;
 }
 
-/** What such orders of one source were sent with, in one currency. */
+/** What such orders of one job and source were sent with, in one currency. */
 export type OtherCurrencySum = {
+  readonly job: string;
   readonly source: string;
   readonly currency: string;
   readonly amount: DecimalText;
@@ -76,16 +77,16 @@ export type OtherCurrencySum = {
   readonly since: Date;
 };
 
-/** Adds up such orders by source and by the currency that was sent. */
+/** Adds up such orders by source, by the currency that was sent, and by job. */
 export function sumOtherCurrency(
   db: Database,
   filter: OtherCurrencyFilter,
 ): Promise<readonly OtherCurrencySum[]> {
   return rowsOf<OtherCurrencySum>(db)`
-    select t.source, e.currency, sum(e.amount)::numeric(24,4)::text as amount, count(*)::integer as orders,
+    select t.source, e.currency, e.job, sum(e.amount)::numeric(24,4)::text as amount, count(*)::integer as orders,
       min(d.noted_at) as since
     ${fromRestated(filter, sql`join ledger.adjustments d on d.adjustment_id = h.adjustment_id`)}
-    group by 1, 2 order by 1, 2`;
+    group by 1, 2, 3 order by 1, 2, 3`;
 }
 
 /** Names the orders in the state in which a person saw them. */

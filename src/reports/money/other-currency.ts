@@ -1,10 +1,13 @@
 import { type DecimalText, formatAmounts, formatMoney, type Money } from '../../core/money.ts';
 import { type Block, column, number, section, table, whole } from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
-import type { OtherCurrency } from './list-other-currency.ts';
+import { formatCount } from '../../render/text.ts';
+import type { OtherCurrency, OtherCurrencySum } from './list-other-currency.ts';
 
 /** So many are shown, unless more are asked for. */
 export const SHOWN_OTHER_CURRENCY = 12;
+
+const RESTATED = 'Posted, and stated in another currency since';
 
 /** What these orders come to until they are settled. */
 export const RESTATED_WHY =
@@ -20,7 +23,7 @@ export function describeOtherCurrency(
   orders: readonly OtherCurrency[],
   { count = orders.length, sent = [] }: { readonly count?: number; readonly sent?: readonly Money[] } = {},
 ): readonly Block[] {
-  return section('Posted, and stated in another currency since', {
+  return section(RESTATED, {
     of: count,
     ...(sent.length === 0 ? {} : { note: `sent with ${formatAmounts(sent)}` }),
     tone: 'yellow',
@@ -36,6 +39,23 @@ export function describeOtherCurrency(
       ]),
     ],
     help: "Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, for example because the shop changed its currency or no job reads the source any more, decide: npx influencer-sync statement restated --order ID --as sent --reason '…' (they earn what they earned before), or --as returned (they earn nothing, and the next statement takes back what a closed one paid).",
+  });
+}
+
+/** Describes how many there are of each source. */
+export function describeOtherCurrencySums(sums: readonly OtherCurrencySum[]): readonly Block[] {
+  return section(RESTATED, {
+    count: sums.reduce((sum, { orders }) => sum + orders, 0),
+    note: `sent with ${formatAmounts(sums)}`,
+    tone: 'yellow',
+    why: RESTATED_WHY,
+    parts: table(sums, [
+      column('source', ({ source }) => source),
+      column('job', ({ job }) => job),
+      number('orders', ({ orders }) => formatCount(orders)),
+      number('sent', ({ amount, currency }) => formatMoney(amount, currency)),
+    ]),
+    commands: { about: 'list them, then decide', lines: ['npx influencer-sync statement restated'] },
   });
 }
 

@@ -34,6 +34,8 @@ import { listRejectedCauses, type RejectedCause } from '../files/list-rejected.t
 import { describeHeldFile, describeRejectedCauses } from '../files/read-files.ts';
 import { describeHeldOrders } from '../held/describe-held-orders.ts';
 import { type HeldGroup, listHeldGroups } from '../held/held-orders.ts';
+import { type OtherCurrencySum, sumOtherCurrency } from '../money/list-other-currency.ts';
+import { describeOtherCurrencySums } from '../money/other-currency.ts';
 import { listStatementMails, type StatementMail } from '../money/statement-mails.ts';
 import {
   type ChannelTrouble,
@@ -74,6 +76,8 @@ export type Status = {
   readonly rejected: readonly RejectedCause[];
   /** Orders that are held because something about them is not known, by reason. */
   readonly heldOrders: readonly HeldGroup[];
+  /** Posted orders that an export states in another currency since, by source. */
+  readonly otherCurrency: readonly OtherCurrencySum[];
   /** Recent unacknowledged warnings of checks about files that count nevertheless. */
   readonly warnings: readonly CheckFinding[];
   /** Queues that announce new files. */
@@ -129,6 +133,7 @@ async function readRest(
     heldFiles: await listHeldFiles(db, of),
     rejected: await listRejectedCauses(db, { ...of, isOpen: true }),
     heldOrders: await listHeldGroups(db),
+    otherCurrency: await sumOtherCurrency(db, {}),
     customers: await countCustomers(db),
     warnings: (await listFindings(db, of)).filter(({ verdict }) => verdict === 'warn'),
     queues: queued.length === 0 ? [] : await listQueues(db, queued),
@@ -211,6 +216,7 @@ const SHOWN_ELSEWHERE: readonly string[] = [
   'files_held',
   'doubts',
   'credited_twice',
+  'orders_restated',
   'bookings_held',
   'ledger_went_back',
 ];
@@ -263,6 +269,7 @@ export function describeStatus({ status, config, did, next = [] }: StatusInput):
       status.channelTroubles.filter(({ channel }) => notify.channels.some(({ name }) => name === channel)),
     ),
     ...describeHeldOrders({ groups: status.heldOrders }),
+    ...describeOtherCurrencySums(status.otherCurrency),
     ...section('Held files', {
       count: status.heldFiles.length,
       tone: 'yellow',

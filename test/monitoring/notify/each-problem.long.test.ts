@@ -297,6 +297,26 @@ it('every problem of input and results opens and is resolved: a late file, unown
         },
       },
       {
+        problem: 'orders_restated',
+        job: 'orders',
+        async provoke() {
+          shop.drop('euros.csv', toCsv([{ id: 'c1' }]));
+          expect(await run(shop, 'orders')).toBe(0);
+          shop.drop('dollars.csv', toCsv([{ id: 'c1', currency: 'USD' }]));
+          expect(await run(shop, 'orders')).toBe(3);
+        },
+        async end() {
+          expect(receiver.received.at(-1)?.json).toMatchObject({
+            amounts: [{ amount: '10.00', currency: 'EUR' }],
+            summary: expect.stringMatching(/^1 posted order of orders is stated in another currency since,/),
+            command: 'npx influencer-sync statement restated',
+            link: 'https://ops.example.com/influencers/restated?source=shop',
+          });
+          shop.drop('euros-again.csv', toCsv([{ id: 'c1' }]));
+          expect(await run(shop, 'orders')).toBe(0);
+        },
+      },
+      {
         problem: 'files_unusual',
         job: 'orders',
         async provoke() {

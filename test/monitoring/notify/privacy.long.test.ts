@@ -172,6 +172,7 @@ async function noteRun(
 
 /** Problems whose messages contain nothing from files or rows. The drills provoke them. */
 const NOT_PROVOKED: readonly ProblemKind[] = [
+  'orders_restated',
   'bookings_held',
   'claims_overdue',
   'ledger_went_back',

@@ -8,6 +8,7 @@ import {
   entriesRefused,
   ledgerWentBack,
   ordersHeld,
+  ordersRestated,
   totalsDiffer,
 } from './money.ts';
 import type { ProblemFinder } from './problem-finder.ts';
@@ -42,6 +43,7 @@ export const keptProblems: readonly ProblemFinder[] = [
   creditedTwice,
   entriesRefused,
   ordersHeld,
+  ordersRestated,
   totalsDiffer,
   bookingsHeld,
   claimsOverdue,

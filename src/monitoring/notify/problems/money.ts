@@ -10,6 +10,7 @@ import { sumUnownedCodes } from '../../../reports/codes/list-codes.ts';
 import { listDoubleCredits, listDoubts, sumDoubts, sumRefused } from '../../../reports/doubts/list-doubts.ts';
 import { describeReason } from '../../../reports/held/describe-held-orders.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
+import { sumOtherCurrency } from '../../../reports/money/list-other-currency.ts';
 import { listKeptReconciliation } from '../../../reports/money/reconcile-deals.ts';
 import { listStatementMails } from '../../../reports/money/statement-mails.ts';
 import { addUp, countOf, type Found, nounsOf, type ProblemFinder } from './problem-finder.ts';
@@ -134,6 +135,35 @@ export const ordersHeld: ProblemFinder = {
     });
   },
   over: (job) => `No held order of ${job} waits for a decision any more.`,
+};
+
+export const ordersRestated: ProblemFinder = {
+  kind: 'orders_restated',
+  severity: 'warning',
+  title: 'Stated in another currency',
+  async find({ db, config }) {
+    // Posted orders of jobs that are gone earn as well.
+    const byJob = Map.groupBy(await sumOtherCurrency(db, {}), ({ job }) =>
+      config.jobs[job] === undefined ? null : job,
+    );
+    return [...byJob].map(([job, sums]) => {
+      const count = sums.reduce((sum, { orders }) => sum + orders, 0);
+      const [it, earns] = count === 1 ? ['it', 'It earns'] : ['they', 'They earn'];
+      const names = [...new Set(sums.map((sum) => sum.job))].join(', ');
+      const sources = [...new Set(sums.map(({ source }) => source))];
+      const [source = ''] = sources;
+      return {
+        job,
+        since: new Date(Math.min(...sums.map(({ since }) => since.getTime()))),
+        amounts: addUp(sums),
+        summary: `${plural(count, 'posted order')} of ${names} ${count === 1 ? 'is' : 'are'} stated in another currency since, so it is unknown what ${it} ${count === 1 ? 'comes' : 'come'} to now. ${earns} what ${it} earned before, until an export states ${count === 1 ? 'it' : 'them'} in the currency that was sent, or you decide.`,
+        command: 'npx influencer-sync statement restated',
+        page: sources.length === 1 ? `/restated?source=${encodeURIComponent(source)}` : '/restated',
+      };
+    });
+  },
+  over: (job) =>
+    `No posted order of ${job ?? 'a former job'} waits to be settled in the currency that was sent.`,
 };
 
 export const totalsDiffer: ProblemFinder = {

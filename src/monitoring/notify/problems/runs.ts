@@ -4,6 +4,7 @@ import { plural } from '../../../core/text/plural.ts';
 import { PROCESS_GONE } from '../../../ops/run-record.ts';
 import { sumRefused } from '../../../reports/doubts/list-doubts.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
+import { sumOtherCurrency } from '../../../reports/money/list-other-currency.ts';
 import { lastObservations } from '../../../reports/notices/list-notices.ts';
 import {
   type ListedRun,
@@ -161,7 +162,11 @@ export const needsAttention: ProblemFinder = {
   title: 'Run needs your attention',
   async find({ db, lastRuns, heldFiles }) {
     const found: Found[] = [];
-    const waiting = [...(await sumRefused(db)), ...(await listHeldGroups(db))];
+    const waiting = [
+      ...(await sumRefused(db)),
+      ...(await listHeldGroups(db)),
+      ...(await sumOtherCurrency(db, {})),
+    ];
     const explained = new Set(waiting.map(({ job }) => job));
     for (const one of await lastRuns()) {
       const left = leftOf(one);
@@ -187,7 +192,7 @@ function leftOf({ kind, run }: JobRun): readonly string[] {
 
 function attentionTo(one: JobRun, left: readonly string[]): Found {
   const { job, run } = one;
-  const what = left.length === 0 ? 'The page of the run in the console lists it' : left.join('; ');
+  const what = left.length === 0 ? 'The summary of the run lists it' : left.join('; ');
   return foundIn(
     one,
     `Run ${run.runId} of ${job.name} finished, and left work for a person (exit code ${run.exitCode}). ${what}.`,
