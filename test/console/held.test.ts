@@ -132,8 +132,20 @@ it('orders that are stated in another currency are settled on their page, exactl
     /Posted, and stated in another currency since \(2\): sent with 130\.00 EUR\n[\s\S]*statement restated/,
   );
   const page = await get('/restated?source=shop');
-  expect(textOf(page.text)).toMatch(/shop 2 130\.00 EUR .*Decide about 2 orders, sent with 130\.00 EUR/);
+  expect(textOf(page.text)).toMatch(
+    /shop orders 2 130\.00 EUR .*Decide about 2 orders of shop, sent with 130\.00 EUR/,
+  );
   expect(textOf(page.text)).toMatch(/ 1 shop DEALMIA 50\.00 EUR 60\.00 USD 20\.00 USD /);
+  // Each way leads to the same forms: all lines of Fix, an order without its source, and an open statement.
+  const all = await get('/fix?kind=other+currency&all=yes');
+  expect(textOf(all.text)).toContain('Decide about 2 orders of shop, sent with 130.00 EUR');
+  expect(textOf(all.text)).not.toContain('one by one');
+  expect(all.text).toContain('action="/restated/settle"');
+  expect(textOf((await get('/restated?order=1')).text)).toContain(
+    'Decide about 1 order of shop, sent with 50.00 EUR',
+  );
+  expect((await get('/restated?order=NOPE')).text).not.toContain('action="/restated/settle"');
+  expect((await get('/statements/2026-04')).text).toContain('href="/restated">about those');
   const shown = (text: string) => /name="shown" value="([^"]*)"/.exec(text)?.[1] ?? '';
   const alone = await get('/restated?source=shop&order=1');
   const one = { source: 'shop', order: '1', shown: shown(alone.text), reason: 'asked the shop' };

@@ -32,6 +32,7 @@ import { COUNT_LIMIT, optionOf } from '../read-query.ts';
 import { acknowledgeManyForm, settleManyForm } from './doubts.ts';
 import { decideManyForm } from './files.ts';
 import { heldForms, heldQuery } from './held.ts';
+import { settleForms } from './restated.ts';
 
 const PATH = '/fix';
 /** Most groups of each kind in the list; its count is of all. The page of a kind has all of them. */
@@ -294,15 +295,26 @@ const KINDS: Readonly<Record<string, Kind>> = {
       return html`${await Promise.all(forms)}`;
     },
   ),
-  'other currency': kindOf(async ({ db, link }) =>
-    (await sumOtherCurrency(db, {})).map(({ source, currency, amount, orders, since }) => ({
-      what: `Posted orders of ${source} are stated in another currency since`,
-      count: orders,
-      amounts: money(amount, currency),
-      since,
-      href: link('/restated', { source }),
-      of: source,
-    })),
+  'other currency': kindOf(
+    async ({ db, link }) =>
+      (await sumOtherCurrency(db, {})).map(({ source, currency, amount, orders, since }) => ({
+        what: `Posted orders of ${source} are stated in another currency since`,
+        count: orders,
+        amounts: money(amount, currency),
+        since,
+        href: link('/restated', { source }),
+        of: source,
+      })),
+    '/restated/settle',
+    async (visit, chosen) => {
+      const forms = chosen.map(async ({ what, of: [source] }) =>
+        source === undefined
+          ? null
+          : ((await settleForms(visit, { source, orderIds: null })) ??
+            html`<p>${what}, and were decided about before. Open the line to decide otherwise.</p>`),
+      );
+      return html`${await Promise.all(forms)}`;
+    },
   ),
   'rejected rows': kindOf(async ({ db, link }) =>
     (await listRejectedCauses(db, { isOpen: true })).map(({ code, reason, rows, orderRows, since }) => ({

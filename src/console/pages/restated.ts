@@ -1,11 +1,11 @@
 import { formatAmounts, formatMoney } from '../../core/money.ts';
+import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import {
   digestOtherCurrency,
   listOtherCurrency,
-  type OtherCurrencyFilter,
   sumOtherCurrency,
 } from '../../reports/money/list-other-currency.ts';
 import { moneyOf, RESTATED_WHY } from '../../reports/money/other-currency.ts';
@@ -23,10 +23,12 @@ const PATH = '/restated';
  */
 export const restatedPage = definePage(PATH, async (visit) => {
   const asked = readFilter(visit, { source: byText('Source'), order: byText('Order') });
-  const { source, order } = asked.filter;
-  const filter = { source, orderIds: order === null ? null : [order] };
+  const { order } = asked.filter;
+  const orderIds = order === null ? null : [order];
+  const source = asked.filter.source ?? (await onlySource(visit, orderIds));
+  const filter = { source, orderIds };
   // First: what changes while the rest is read makes the forms those of other orders.
-  const forms = source === null ? null : await settleForms(visit, filter);
+  const forms = source === null ? null : await settleForms(visit, { source, orderIds });
   const sums = await sumOtherCurrency(visit.db, filter);
   const rows = await listOtherCurrency(visit.db, {
     ...filter,
@@ -35,10 +37,11 @@ export const restatedPage = definePage(PATH, async (visit) => {
   });
   return {
     title: 'Posted, and stated in another currency since',
-    content: html`<p>${RESTATED_WHY} Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, choose a source or an order here, and decide.</p>
+    content: html`<p>${RESTATED_WHY} Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, choose a source or an order here, and decide.${order !== null && source === null && rows.length > 0 ? ' Several sources have this order: choose one.' : null}</p>
 ${asked.form()}
 ${pagedTable({ rows: sums, visit, about: 'Orders by source', none: 'No posted order waits to be settled.' }, [
   column('Source', (sum) => anchor(visit.link(PATH, { source: sum.source }), sum.source)),
+  column('Job', ({ job }) => job),
   number('Orders', ({ orders }) => formatCount(orders)),
   number('Sent', ({ amount, currency }) => formatMoney(amount, currency)),
 ])}
@@ -66,18 +69,29 @@ ${pagedTable(
   };
 });
 
-/** The two decisions about all orders of a filter, exactly as they are now. */
-async function settleForms(visit: Visit, filter: OtherCurrencyFilter) {
+/** The source of the orders that are named. Null: none is named, or several sources state one of them. */
+async function onlySource({ db }: Visit, orderIds: readonly string[] | null): Promise<string | null> {
+  if (orderIds === null) return null;
+  const found = await listOtherCurrency(db, { orderIds, isToDecide: true });
+  const [source = null, ...others] = new Set(found.map((one) => one.source));
+  return others.length === 0 ? source : null;
+}
+
+/** The two decisions about all orders of a filter, exactly as they are now. Null: there are none. */
+export async function settleForms(
+  visit: Visit,
+  filter: { readonly source: string; readonly orderIds: readonly string[] | null },
+): Promise<Html | null> {
   const orders = await listOtherCurrency(visit.db, { ...filter, isToDecide: true });
   if (orders.length === 0) return null;
   const sent = formatAmounts(orders.map(({ sentAmount: amount, currency }) => ({ amount, currency })));
   const which = orders.length === 1 ? 'it' : `all ${formatCount(orders.length)}`;
   const hidden = {
-    source: filter.source ?? '',
+    source: filter.source,
     order: [...(filter.orderIds ?? [])],
     shown: digestOtherCurrency(orders),
   };
-  return html`<h2>Decide about ${plural(orders.length, 'order')}, sent with ${sent}</h2>
+  return html`<h2>Decide about ${plural(orders.length, 'order')} of ${filter.source}, sent with ${sent}</h2>
 ${actionForm(visit, '/restated/settle', {
   hidden: { ...hidden, as: 'sent' },
   reasonLabel: 'How you know that what was sent still holds, less refunds in its currency',

@@ -304,7 +304,9 @@ ${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after:
 /** What the statement does not contain, as the command describes it. */
 function leftOut(sums: StatementSums, visit: Visit): Html | null {
   const sections = describeLeftOut(sums, { sums: sums.uncountedSums, limit: PAGE_ROWS });
-  return sections.length === 0 ? null : html`<h2>Left out, or not settled</h2>${blockList(sections, visit)}`;
+  return sections.length === 0
+    ? null
+    : html`<h2>Left out, or not settled</h2>${blockList(sections, visit)}${sums.held.length === 0 ? null : html`<p>${anchor(visit.link('/held'), 'Decide about held orders')}, or ${anchor(visit.link('/restated'), 'about those in another currency')}</p>`}`;
 }
 
 /**
