@@ -269,6 +269,11 @@ describe('the pages about money', () => {
     expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => `D${String(60 - index).padStart(3, '0')}`));
     const one = textOf((await get('/money/reconciliation?deal=D060')).text);
     expect(one).toMatch(/Counted 70, unknown Posted 0, unknown Before 10 .* Unexplained \+60, unknown/);
+    const all = textOf((await get('/money/reconciliation?show=all')).text);
+    for (const said of [listed, all, one])
+      expect(said.replace(/\s+/g, ' ')).toContain(
+        'Amounts are not compared, because the currency of the account is unknown. It comes from events of orders, or from reconcile.account_currency.',
+      );
     expect((await get('/money/reconciliation?deal=NONE')).status).toBe(404);
     // Without a difference, an amount that could not be compared is no agreement.
     await sql`update reporting.reconciliation set unexplained = 0`.execute(shop.db);

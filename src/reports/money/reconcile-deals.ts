@@ -113,12 +113,16 @@ export async function listReconciled(
     order by -coalesce(abs(r.unexplained), -1), r.deal_id`;
 }
 
-/** Counts the deals of the stored comparison, and those of which it is not known whether the amounts agree. */
+/**
+ * Counts the deals of the stored comparison, those of which it is not known whether the amounts agree, and those that were
+ * compared while the currency of the account was not known.
+ */
 export async function surveyReconciled(
   db: Database,
-): Promise<{ readonly deals: number; readonly unknownAmounts: number }> {
-  return countsOf<'deals' | 'unknownAmounts'>(db)`
-    select count(*) as deals, count(*) filter (where unexplained_amount is null) as "unknownAmounts"
+): Promise<Readonly<Record<'deals' | 'unknownAmounts' | 'withoutCurrency', number>>> {
+  return countsOf<'deals' | 'unknownAmounts' | 'withoutCurrency'>(db)`
+    select count(*) as deals, count(*) filter (where unexplained_amount is null) as "unknownAmounts",
+      count(*) filter (where account_currency is null) as "withoutCurrency"
     from reporting.reconciliation`;
 }
 

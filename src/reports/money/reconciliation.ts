@@ -154,11 +154,15 @@ function describeUnread(deals: readonly ReconciledDeal[], mirrorJob: string | nu
   ];
 }
 
+/** Why amounts are unknown if the currency of the account is. */
+export const NO_CURRENCY: Block = say(
+  'Amounts are not compared, because the currency of the account is unknown. It comes from events of orders, or from reconcile.account_currency.',
+  { tone: 'dim' },
+);
+
 function describeAmounts(deals: readonly ReconciledDeal[]): readonly Block[] {
   const currency = deals[0]?.accountCurrency ?? null;
-  const unknown =
-    'Amounts are not compared, because the currency of the account is unknown. It comes from events of orders, or from reconcile.account_currency.';
-  if (currency === null) return [say(unknown, { tone: 'dim' })];
+  if (currency === null) return [NO_CURRENCY];
   const money = (amount: string | null) => (amount === null ? 'unknown' : formatMoney(amount, currency));
   return section('Amounts', {
     parts: table(deals, [

@@ -12,6 +12,7 @@ import {
   describeDisputes,
   describePayouts,
   formatDifference,
+  NO_CURRENCY,
 } from '../../../reports/money/reconciliation.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { byChoice, byText, readFilter } from '../../markup/filter.ts';
@@ -60,6 +61,7 @@ async function showDeals(
     content: html`<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it proves nothing about a single one. <code>npx influencer-sync reconcile</code> makes the comparison again.</p>
 ${form}
 ${shown === 'all' || rows.length === 0 ? null : html`<p>Only deals with a difference that nothing explains or that is not known, of ${plural(survey.deals, 'deal')} that were compared. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}</p>`}
+${survey.withoutCurrency === 0 ? null : blockList([NO_CURRENCY], visit)}
 ${dealTable(rows, { survey, visit })}
 <p class="dim">Counted: orders that the service counts. Posted: orders that this tool posted, and that were accepted when the deal was last read. Before: counted beyond those posted when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: in doubt, written off, credited twice, or in flight while the deal was read.</p>`,
   };
@@ -157,6 +159,7 @@ async function showDeal(visit: Visit, dealId: string) {
         `${deal.unexplained === null ? 'unknown' : formatDifference(deal.unexplained)}, ${money(deal.unexplainedAmount)}`,
       ],
     ])}
+${accountCurrency === null ? blockList([NO_CURRENCY], visit) : null}
 <h2>In detail</h2>
 ${payouts.length === 0 ? null : blockList(describePayouts(payouts), visit)}
 ${orders.length === 0 ? html`<p class="none">No event of the service contradicts the orders that were posted.</p>` : null}
