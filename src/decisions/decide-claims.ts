@@ -1,5 +1,6 @@
 import { isAttributeOrders } from '../../jobs/attribute-orders/settings.ts';
 import type { PipelineConfig } from '../config/schema.ts';
+import { KnownError } from '../core/known-error.ts';
 import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
@@ -34,7 +35,13 @@ export function claimRulesOf({ jobs, statements }: PipelineConfig): ClaimRules {
   );
   let loaded: StatementRules | null = null;
   const statementRules = () => {
-    loaded ??= loadStatementRules(statements);
+    try {
+      loaded ??= loadStatementRules(statements);
+    } catch (error) {
+      // Claims are answered beside a terms.csv with mistakes.
+      if (!(error instanceof KnownError)) throw error;
+      loaded = null;
+    }
     return loaded;
   };
   return { sources: [...sources], timeZone: statements.timeZone, statementRules };

@@ -415,6 +415,15 @@ describe('a claim that an order was not credited', () => {
       `It was credited to you: 20.00 EUR. It does not count any more: the order was refunded afterwards. ${counted} 2.00 EUR. The next statement takes back 2.00 EUR.`,
       'Credited to you: 9.00 EUR. It counts in the statement of 2026-04 and earned 0.90 EUR.',
     ]);
+    // What counts no more is taken back by any terms; what else earns is not known while they cannot be read.
+    shop.write('terms.csv', 'deal_id,rate\nDEALMIA,ten\n');
+    expect((await replies()).map((reply) => reply.split('. ').at(-1))).toEqual([
+      'The next statement takes back 5.00 EUR.',
+      'It is not known whether the next statement corrects it.',
+      'The next statement takes back 2.00 EUR.',
+      'It is not known whether the next statement corrects it.',
+    ]);
+    shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
     await close('2026-05');
     await state('3', '3002,80.00,,EUR/paid');
     expect((await replies()).slice(0, 2)).toEqual([

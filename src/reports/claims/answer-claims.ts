@@ -77,8 +77,8 @@ export type ClaimRules = {
   readonly sources: readonly string[];
   /** IANA zone of the days of claims. */
   readonly timeZone: string;
-  /** Loads the rules of statements, for orders that a closed one counts. @throws KnownError as `loadStatementRules`. */
-  readonly statementRules: () => StatementRules;
+  /** Loads the rules of statements, for orders that a closed one counts. Null: they cannot be read. */
+  readonly statementRules: () => StatementRules | null;
 };
 
 type Asking = {
@@ -151,7 +151,7 @@ function seeOrder({ source, orderId }: Pick<OrderLife, 'source' | 'orderId'>): A
 /** What closed statements count of an order that was credited, and what the next one corrects. */
 async function readCounted(
   { db, rules }: Asking,
-  { entryId }: EntryLife,
+  { entryId, change }: EntryLife,
 ): Promise<{ readonly month: string | null; readonly text: string }> {
   const subject = `order:${entryId}`;
   const [first, ...later] = await rowsOf<{ month: string; earned: DecimalText; currency: string }>(db)`
@@ -160,15 +160,23 @@ async function readCounted(
     where l.subject = ${subject} group by s.month, l.currency order by s.month`;
   if (first === undefined) return { month: null, text: 'It is in no closed statement yet.' };
   const { month, earned, currency } = first;
-  // Null if it is not known what the order earns: then it keeps what it earned.
+  const statementRules = change?.isGone === true ? null : rules.statementRules();
+  const earns =
+    statementRules === null
+      ? sql`earned as (select ${change?.isGone === true ? '0' : null}::numeric as earned_amount)`
+      : earnedOrders(statementRules, { areKept: false, entries: sql`select ${entryId}::bigint` });
+  // Null if it is not known what the order earns now.
   const next = await rowOf<{ readonly earned: DecimalText | null }>(db)`
-    with ${earnedOrders(rules.statementRules(), { areKept: false, entries: sql`select ${entryId}::bigint` })}
-    select nullif(earned_amount - (
-        select sum(l.amount) from ops.statement_lines l where l.subject = ${subject}), 0)::text as earned
+    with ${earns}
+    select (earned_amount - (
+        select sum(l.amount) from ops.statement_lines l where l.subject = ${subject}))::text as earned
     from earned`;
   const corrections = [
     ...later.map((one) => sayCorrection(`The statement of ${one.month}`, one.earned, one.currency)),
-    ...(next?.earned == null ? [] : [sayCorrection('The next statement', next.earned, currency)]),
+    ...(next?.earned == null ? ['It is not known whether the next statement corrects it.'] : []),
+    ...(next?.earned == null || /^-?0(?:\.0+)?$/.test(next.earned)
+      ? []
+      : [sayCorrection('The next statement', next.earned, currency)]),
   ];
   const counts = corrections.length === 0 ? 'counts' : 'counted';
   const inFirst = `It ${counts} in the statement of ${month} and earned ${formatMoney(earned, currency)}.`;
