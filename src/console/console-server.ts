@@ -10,7 +10,7 @@ import type { Database } from '../db/connect.ts';
 import { cached } from '../monitoring/observe/cached.ts';
 import { html } from '../render/html/html.ts';
 import { findAudit } from '../reports/list-audit.ts';
-import { spellDeal } from '../reports/lives/find-subjects.ts';
+import { spellBrand, spellDeal } from '../reports/lives/find-subjects.ts';
 import { readChangeVersion } from '../reports/status/read-overview.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { permits, whyForbidden } from './access/permissions.ts';
@@ -300,7 +300,7 @@ function linkTo(path: string, values: Readonly<Record<string, LinkValue>>): stri
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** The same visit, with jobs, sources and deals as they are written, if the address has them in another case. */
+/** The same visit, with jobs, sources and deals as they are written, if the address has them in another case; brands by id. */
 async function withKnownIds(visit: Visit): Promise<Visit> {
   const { config, db } = visit;
   const [query, params] = [new URLSearchParams(visit.query), { ...visit.params }];
@@ -314,6 +314,8 @@ async function withKnownIds(visit: Visit): Promise<Visit> {
   }
   const deal = query.get('deal')?.trim();
   if (deal) query.set('deal', await spellDeal(db, deal));
+  const brand = query.get('brand')?.trim();
+  if (brand) query.set('brand', await spellBrand(db, brand));
   if (params.deal !== undefined) params.deal = await spellDeal(db, params.deal);
   return { ...visit, query, params };
 }

@@ -49,18 +49,20 @@ export function idOf(asked: Asked, name: string): string | null {
 /**
  * Reads one of the options of a filter: itself or the word that pages show for it, in any case. Null if it is empty or
  * missing.
+ * @param say what the page calls an option.
  * @throws BadQuery if it is none of them.
  */
 export function optionOf<Option extends string>(
   asked: Asked,
   name: string,
   options: readonly Option[],
+  say = wordOf,
 ): Option | null {
   const text = textOf(asked, name);
   if (text === null) return null;
   const found = options.find((option) => isNamed(option, text));
   if (found !== undefined) return found;
-  throw new BadQuery(name, `Write one of these: ${options.map(wordOf).join(', ')}.`);
+  throw new BadQuery(name, `Write one of these: ${options.map((option) => say(option)).join(', ')}.`);
 }
 
 /** Whether a text means an option: it, or the word for it, in any case. */

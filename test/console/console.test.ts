@@ -23,6 +23,10 @@ function statusFor(url: string, host: string): Promise<number | undefined> {
   return promise;
 }
 
+/** What a page says of its empty lists. */
+const nones = (page: string) =>
+  [...page.matchAll(/<p class="none">(.*?)<\/p>/gs)].map(([, said = '']) => textOf(said));
+
 /** Fetches a page without decompressing it. */
 async function fetchCompressed(url: string, acceptEncoding: string) {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -48,15 +52,30 @@ describe('every page', () => {
         [],
       );
       expect(text).not.toMatch(/<script>alert|<b>A5|onerror='x'>/);
+      // No form that asks by the address loses what another control of the page has chosen.
+      const { text: chosen } = await get(`${path}${path.includes('?') ? '&' : '?'}zone=Asia/Tokyo&probe=1`);
+      for (const [form] of chosen.matchAll(/<form[^>]*method="get".*?<\/form>/gs)) {
+        if (!form.includes('aria-label="Zone'))
+          expect(form, path).toContain('name="zone" value="Asia/Tokyo"');
+        if (!form.includes('action="/search')) expect(form, path).toContain('name="probe" value="1"');
+      }
+      const known = nones(text);
       const [filter = ''] =
         /<form class="filter".*?role="search" aria-label="Filter.*?<\/form>/s.exec(text) ?? [];
-      const fields = [...filter.matchAll(/type="text" name="(?!from|to|run|bulk)(\w+)"/g)].map(
+      const fields = [...filter.matchAll(/(?:type="text"|select) name="(?!from|to|run|bulk)(\w+)"/g)].map(
         ([, name]) => name,
       );
-      for (const field of path.includes('?') ? [] : fields)
-        expect(textOf((await get(`${path}?${field}=nothing-is-called-so`)).text), `${path} ${field}`).toMatch(
+      for (const field of path.includes('?') ? [] : fields) {
+        const { text: left } = await get(`${path}?${field}=nothing-is-called-so`);
+        expect(textOf(left), `${path} ${field}`).toMatch(
           /Nothing matches this filter\. Show all|There is nothing to compare for this deal|no such order/,
         );
+        // What is empty only because of the filter never says what an empty list means.
+        for (const none of nones(left).filter((one) => !known.includes(one)))
+          expect(none, `${path} ${field}`).toMatch(/Nothing matches this filter|nothing to compare for this/);
+        // The form still asks for it, also if no option is called so.
+        expect(left, `${path} ${field}`).toMatch(/(?:input|option)[^>]* value="nothing.is.called.so"/i);
+      }
     }
   });
 

@@ -1,12 +1,23 @@
 import type { Html, HtmlValue } from '../../core/text/html.ts';
+import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { type ActionPath, type Permission, whoMay } from '../access/permissions.ts';
 import type { Visit } from '../console-page.ts';
 import { queryWithout } from '../read-query.ts';
+import type { TableColumn } from './parts.ts';
 
-/** Says who can do what a page does not offer to this person. */
-export function notOffered(visit: Visit, permission: Permission): Html {
-  return html`<span class="dim">${visit.config.console.readOnly ? 'This console is read-only.' : `${whoMay(permission)} can do this.`}</span>`;
+/** Says who can do what a page does not offer to this person. @param what what it is: `cancel payments`. */
+export function notOffered(visit: Visit, permission: Permission, what = 'do this'): Html {
+  return html`<span class="dim">${visit.config.console.readOnly ? 'This console is read-only.' : `${whoMay(permission)} can ${what}.`}</span>`;
+}
+
+/** A column of a list with what a person can do about each row. None if this person may not: the page says so once. */
+export function actColumn<Row>(
+  visit: Visit,
+  path: ActionPath,
+  [title, cell]: readonly [title: string, cell: (row: Row) => HtmlValue],
+): TableColumn<Row> | null {
+  return visit.may(`POST ${path}`) ? column(title, cell) : null;
 }
 
 /** What a form sends unseen. Several values are several fields of the name. */

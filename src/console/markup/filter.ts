@@ -1,7 +1,18 @@
 import type { Html } from '../../core/text/html.ts';
 import { html } from '../../render/html/html.ts';
 import type { Visit } from '../console-page.ts';
-import { type Asked, dayOf, idOf, isNamed, monthOf, optionOf, textOf, wordOf } from '../read-query.ts';
+import {
+  type Asked,
+  dayOf,
+  idOf,
+  isNamed,
+  monthOf,
+  optionOf,
+  queryWithout,
+  textOf,
+  wordOf,
+} from '../read-query.ts';
+import { hiddenFields } from './action-form.ts';
 
 /** A field of a filter, named like its parameter in the address: how it is read, and how the form asks for it. */
 type FilterField<Value> = {
@@ -11,6 +22,8 @@ type FilterField<Value> = {
   readonly type?: 'text' | 'date' | 'hidden';
   /** Options of a select field; without them, it is a text field. */
   readonly options?: readonly string[];
+  /** What the rows of the page call an option. Default: `wordOf`. */
+  readonly say?: (option: string) => string;
   /** Whether the field always has a value, so that its options have no `all`. */
   readonly isRequired?: boolean;
 };
@@ -24,6 +37,14 @@ const fieldOf =
 
 /** Any text. Options are offered, and an address may have another text. */
 export const byText = fieldOf(textOf);
+/** A word of this project, which pages show with blanks: `bad money` is `bad_money`. */
+export const byWord = fieldOf(
+  (asked, name) => textOf(asked, name)?.toLowerCase().replace(/\s+/g, '_') ?? null,
+);
+/** A part of a handle, with or without its `@`. */
+export const byHandle = fieldOf((asked, name) => textOf(asked, name)?.replace(/^@+(?=.)/, '') ?? null);
+/** A currency such as EUR, in any case. */
+export const byCurrency = fieldOf((asked, name) => textOf(asked, name)?.toUpperCase() ?? null);
 /** A numeric id of this project. */
 export const byId = fieldOf(idOf);
 /** A day such as 2026-04-10. */
@@ -31,12 +52,13 @@ export const byDay = fieldOf(dayOf, 'date');
 /** A month such as 2026-10. */
 export const byMonth = fieldOf(monthOf);
 
-/** One of the options, or all. */
+/** One of the options, or all. @param say what the rows of the page call an option. */
 export function byOption<Option extends string>(
   label: string,
   options: readonly Option[],
+  say = wordOf,
 ): FilterField<Option | null> {
-  return { label, options, read: (asked, name) => optionOf(asked, name, options) };
+  return { label, options, say, read: (asked, name) => optionOf(asked, name, options, say) };
 }
 
 /** Always one of the options. */
@@ -49,7 +71,7 @@ export function byChoice<Option extends string>(
   return { label, options, read: (asked, name) => read(asked, name) ?? otherwise, isRequired: true };
 }
 
-/** What another control of the page has chosen: the form keeps it unseen. */
+/** What another control of the page has chosen: the form keeps it unseen, like all that it does not ask for. */
 export function hidden<Value>(read: FilterField<Value>['read']): FilterField<Value> {
   return { label: '', read, type: 'hidden' };
 }
@@ -80,33 +102,78 @@ export function readFilter<const Of extends Fields>(
   const isFiltering = asked.some(
     ({ type, isRequired = false, value }) => type !== 'hidden' && !isRequired && value !== null,
   );
-  const zone = { name: 'zone', value: visit.query.get('zone'), type: 'hidden' } as const;
+  const shown = asked.filter(({ type }) => type !== 'hidden');
   return {
     filter: Object.fromEntries(asked.map(({ name, value }) => [name, value])) as Filter<Of>,
     form: (options = {}) =>
-      html`<details class="filters"${isFiltering ? html` open data-open` : null}><summary>Filter</summary><form class="filter" method="get" action="${visit.link(visit.path)}" role="search" aria-label="Filter the list">
-${zone.value === null ? null : fieldMarkup(zone)}${asked.map((field) => fieldMarkup({ ...field, options: options[field.name] ?? field.options }))}
-<button type="submit">Filter</button>${isFiltering ? html` <a href="${visit.link(visit.path)}">Clear</a>` : null}
-</form></details>
+      html`<details class="filters"${isFiltering ? html` open data-open` : null}><summary>Filter</summary>${queryForm(
+        visit,
+        { asks: [...shown.map(({ name }) => name), 'after'], label: 'Filter the list', className: 'filter' },
+        html`${shown.map((field) => fieldMarkup({ ...field, options: options[field.name] ?? field.options }))}
+<button type="submit">Filter</button>${isFiltering ? html` <a href="${visit.link(visit.path)}">Clear</a>` : null}`,
+      )}</details>
 `,
   };
 }
 
-type AskedField = Pick<FilterField<unknown>, 'type' | 'isRequired'> & {
+/**
+ * A form that asks for a page by its address. It keeps what the address has beside its own fields, so that no form loses
+ * what another control has chosen; on another page, the zone of times.
+ *
+ * @param of.asks names that it replaces: those of its fields, and what depends on them.
+ * @param of.label what it does, for screen readers.
+ */
+export function queryForm(
+  visit: Visit,
+  {
+    asks,
+    label,
+    path = visit.path,
+    className,
+    id,
+  }: {
+    readonly asks: readonly string[];
+    readonly label: string;
+    readonly path?: string;
+    /** Class of a form that searches. */
+    readonly className?: 'filter' | 'find';
+    readonly id?: string;
+  },
+  fields: Html,
+): Html {
+  const kept =
+    path === visit.path ? queryWithout(visit, ...asks, 'done') : { zone: visit.query.getAll('zone') };
+  return html`<form${id === undefined ? null : html` id="${id}"`}${className === undefined ? null : html` class="${className}" role="search"`} method="get" action="${visit.link(path)}" aria-label="${label}">
+${hiddenFields(kept)}${fields}
+</form>
+`;
+}
+
+type AskedField = Pick<FilterField<unknown>, 'label' | 'type' | 'say' | 'isRequired'> & {
   readonly name: string;
   readonly value: string | null;
-  readonly label?: string;
   readonly options?: readonly string[] | undefined;
 };
 
-function fieldMarkup({ name, label, type = 'text', options, isRequired, value }: AskedField): Html {
-  if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${value}">`;
+function fieldMarkup({
+  name,
+  label,
+  type = 'text',
+  options,
+  say = wordOf,
+  isRequired,
+  value,
+}: AskedField): Html {
+  const isOffered = value === null || options?.some((option) => isNamed(option, value));
   const input =
     options === undefined
       ? html`<input type="${type}" name="${name}" value="${value}">`
-      : html`<select name="${name}">${isRequired ? null : html`<option value="">all</option>`}${options.map(
+      : html`<select name="${name}">${isRequired ? null : html`<option value="">all</option>`}${[
+          ...options,
+          ...(isOffered ? [] : [value]),
+        ].map(
           (option) =>
-            html`<option value="${option}"${isNamed(option, value ?? '') ? html` selected` : null}>${wordOf(option)}</option>`,
+            html`<option value="${option}"${isNamed(option, value ?? '') ? html` selected` : null}>${say(option)}</option>`,
         )}</select>`;
   return html`<label>${label} ${input}</label>
 `;

@@ -4,8 +4,7 @@ import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { Visit } from '../console-page.ts';
 import { type Place, type PlacedPage, pages, places } from '../pages/index.ts';
-import { queryWithout } from '../read-query.ts';
-import { hiddenFields } from './action-form.ts';
+import { queryForm } from './filter.ts';
 import { instant } from './parts.ts';
 
 /**
@@ -53,11 +52,12 @@ ${places.map(
   (place) => html`<li>${placeLink(place, { visit, page, waiting })}</li>
 `,
 )}</ul></nav>
-<form class="find" method="get" action="${visit.link('/search')}" role="search" aria-label="Search">
-<input name="q" type="search" aria-label="Search orders, creators, deals, codes, files, runs" placeholder="Search: order, creator, code …" autocomplete="off" list="found" data-suggest="${visit.link('/search', { suggest: 'yes' })}"><datalist id="found"></datalist>
-<button type="submit">Search</button>
-</form>
-</header>
+${queryForm(
+  visit,
+  { asks: ['q'], label: 'Search', path: '/search', className: 'find' },
+  html`<input name="q" type="search" aria-label="Search orders, creators, deals, codes, files, runs" placeholder="Search: order, creator, code …" autocomplete="off" list="found" data-suggest="${visit.link('/search', { suggest: 'yes' })}"><datalist id="found"></datalist>
+<button type="submit">Search</button>`,
+)}</header>
 <main id="main" tabindex="-1" data-waits="${places.map((place) => formatCount(countWaiting(place, waiting))).join(' ')}">
 ${page === null ? null : tabList(page, visit)}
 ${notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`}
@@ -121,8 +121,9 @@ function tabList({ place, path: current }: PlacedPage, visit: Visit): Html | nul
 
 /** Form for the time zone, which is part of the address like every choice. */
 function zoneForm(visit: Visit): Html {
-  return html`<form method="get" action="${visit.link(visit.path, { zone: '' })}" aria-label="Zone of times">
-${hiddenFields(queryWithout(visit, 'zone', 'done'))}
-<label>Show times in <input type="text" name="zone" value="${visit.zone}" placeholder="Europe/Amsterdam"></label> <button type="submit">Show</button>
-</form>`;
+  return queryForm(
+    visit,
+    { asks: ['zone'], label: 'Zone of times' },
+    html`<label>Show times in <input type="text" name="zone" value="${visit.zone}" placeholder="Europe/Amsterdam"></label> <button type="submit">Show</button>`,
+  );
 }

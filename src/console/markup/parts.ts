@@ -115,11 +115,26 @@ type TableOf<Row> = {
   readonly about: string;
   /** The text if there are no rows. */
   readonly none: HtmlValue;
+  /** The page whose filter narrows the rows. Null: no filter does, so an empty list always means the same. */
+  readonly visit: Visit | null;
 };
 
+/** Says that there are no rows: if the filter leaves none, that it does, and not what an empty list means. */
+export function nothing({ none, visit }: Pick<TableOf<unknown>, 'none' | 'visit'>): Html {
+  const said =
+    visit === null
+      ? none
+      : visit.query.has('after')
+        ? 'The list has no more rows.'
+        : isFiltered(visit)
+          ? html`Nothing matches this filter. ${anchor(visit.link(visit.path, Object.fromEntries([...visit.query].filter(([name]) => VIEW.includes(name)))), 'Show all')}`
+          : none;
+  return html`<p class="none">${said}</p>`;
+}
+
 /** Renders a table, or says that there are no rows. */
-export function table<Row>({ rows, about, none }: TableOf<Row>, columns: Columns<Row>): Html {
-  if (rows.length === 0) return html`<p class="none">${none}</p>`;
+export function table<Row>({ rows, about, ...of }: TableOf<Row>, columns: Columns<Row>): Html {
+  if (rows.length === 0) return nothing(of);
   return rowsMarkup(
     rows,
     columns.filter((one) => one !== null),
@@ -137,24 +152,18 @@ export function foldedTable<Row>(
 }
 
 /**
- * Renders a list that the address narrows as a table, with links to its other pages. If the filter leaves nothing, it says
- * so, and not what an empty list means.
+ * Renders a list that the address narrows as a table, with links to its other pages.
  *
  * @param of.rows those of the page, and one more if there is a next page (`PAGE_ROWS`).
  * @param of.key the columns of a row after which the next page begins. Without it, all rows are on one page.
  */
 export function pagedTable<Row extends object>(
-  { rows, visit, key, ...of }: TableOf<Row> & { readonly visit: Visit; readonly key?: RowKey<Row> },
+  { rows, key, ...of }: TableOf<Row> & { readonly visit: Visit; readonly key?: RowKey<Row> },
   columns: Columns<Row>,
 ): Html {
-  const none = visit.query.has('after')
-    ? 'The list has no more rows.'
-    : isFiltered(visit)
-      ? html`Nothing matches this filter. ${anchor(visit.link(visit.path, Object.fromEntries([...visit.query].filter(([name]) => VIEW.includes(name)))), 'Show all')}`
-      : of.none;
-  if (key === undefined) return table({ ...of, rows, none }, columns);
-  return html`${table({ ...of, rows: rows.slice(0, PAGE_ROWS), none }, columns)}
-${pager(visit, nextKey(rows, key))}`;
+  if (key === undefined) return table({ ...of, rows }, columns);
+  return html`${table({ ...of, rows: rows.slice(0, PAGE_ROWS) }, columns)}
+${pager(of.visit, nextKey(rows, key))}`;
 }
 
 /** The columns of a list of orders. */

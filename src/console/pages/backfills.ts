@@ -154,6 +154,7 @@ function filesTable(files: readonly PlannedFile[]): Html {
     {
       rows: files.slice(0, SHOWN_FILES),
       about: 'Files of the plan',
+      visit: null,
       none: 'No file has orders in the period.',
     },
     [

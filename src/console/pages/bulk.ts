@@ -139,7 +139,7 @@ function outcomes(bulk: Bulk, { sums, visit }: Known): Html | null {
   const groups = [...Map.groupBy(sums, ({ outcome }) => outcome)];
   return html`<h2>What it ${state === 'preview' ? 'would do' : 'did'}</h2>
 ${ineligible === 0 ? null : html`<p>${countOf(decision, ineligible)} ${ineligible === 1 ? 'was chosen and is' : 'were chosen and are'} left out.</p>`}
-${table({ rows: groups, about: 'Results', none: 'Nothing was chosen.' }, [
+${table({ rows: groups, about: 'Results', visit: null, none: 'Nothing was chosen.' }, [
   column('Result', ([outcome]) =>
     anchor(visit.link(`/bulk/${bulkId}`, { outcome: outcome ?? 'waiting' }), wordsOf(outcome, bulk)),
   ),

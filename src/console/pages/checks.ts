@@ -18,7 +18,7 @@ import { type FreshnessLine, toFreshnessLine } from '../../reports/checks/render
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
-import { anchor, badge, factList, instant, missing, pagedTable, table } from '../markup/parts.ts';
+import { anchor, badge, factList, instant, missing, nothing, pagedTable, table } from '../markup/parts.ts';
 import { idOf, PAGE_ROWS, wordOf } from '../read-query.ts';
 
 const PATH = '/checks';
@@ -49,14 +49,17 @@ ${findingTable(findings, visit)}
 ${freshnessTable(arrivals.filter((one) => wanted.includes(one.source)).map(toFreshnessLine), visit)}
 <h2>Latest files</h2>
 ${files.map((file) => checkedFile(file, visit))}
-${files.length > 0 ? null : html`<p class="none">No file was checked yet.</p>`}
+${files.length > 0 ? null : nothing({ visit, none: 'No file was checked yet.' })}
 <h2>Expected dates</h2>
 <p>On an expected date and the next day, counts, codes and statuses are neither checked nor learnt from. All other checks still apply.</p>
-${table({ rows: expectedDates, about: 'Expected dates', none: 'No date is expected to be unusual.' }, [
-  column('Date', ({ day }) => day),
-  column('Why', ({ name }) => name),
-  column('Source', ({ source: of }) => of ?? 'all'),
-])}
+${table(
+  { rows: expectedDates, about: 'Expected dates', visit: null, none: 'No date is expected to be unusual.' },
+  [
+    column('Date', ({ day }) => day),
+    column('Why', ({ name }) => name),
+    column('Source', ({ source: of }) => of ?? 'all'),
+  ],
+)}
 ${expectForm(visit, names)}`,
   };
 });
@@ -81,6 +84,7 @@ function freshnessTable(lines: readonly FreshnessLine[], visit: Visit): Html {
     {
       rows: lines,
       about: 'Freshness',
+      visit,
       none: 'No source sets a time by which a new file should arrive (expect.freshness).',
     },
     [
@@ -103,7 +107,7 @@ function checkedFile(
   const isUnusual = results.some(({ verdict }) => verdict === 'warn' || verdict === 'held');
   return html`<details${isUnusual ? html` open data-open` : null}><summary>${title} <small>${counts.join(', ')}</small></summary>
 <p>${fileName(uri)}, arrived ${instant(arrivedAt, visit)}; ${plural(learntFrom, 'file')} to learn from.</p>
-${table({ rows: results, about: `Checks of ${title}`, none: 'No check applies.' }, [
+${table({ rows: results, about: `Checks of ${title}`, visit: null, none: 'No check applies.' }, [
   column('Check', ({ check, subject }) =>
     subject === null ? nameOf(check) : html`${nameOf(check)} <small>${subject}</small>`,
   ),

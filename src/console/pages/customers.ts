@@ -32,7 +32,12 @@ export const customersPage = definePage(PATH, async (visit) => {
 ${funnel(groups, lookups)}
 <h2>Refused by the service</h2>
 ${table(
-  { rows: refusals, about: 'Refusals', none: 'The service accepted every customer that was submitted.' },
+  {
+    rows: refusals,
+    about: 'Refusals',
+    visit: null,
+    none: 'The service accepted every customer that was submitted.',
+  },
   [
     column('Reason', ({ message }) => message),
     number('Customers', ({ customers }) => formatCount(customers)),
@@ -52,21 +57,26 @@ function funnel(groups: readonly CustomerGroup[], lookups: Awaited<ReturnType<ty
     groups
       .filter(({ brandId, state }) => brandId === brand && states.includes(state))
       .reduce((sum, { customers }) => sum + customers, 0);
-  return table({ rows: brands, about: 'Customers by state', none: 'No customers were read yet.' }, [
-    column('Brand', (brand) => brand),
-    number('Read', (brand) => formatCount(count(brand, ['staged', 'submitted', 'refused', 'unsubscribed']))),
-    number('To be submitted', (brand) => formatCount(count(brand, ['staged']))),
-    number('Unsubscribed', (brand) => formatCount(count(brand, ['unsubscribed']))),
-    number('Refused', (brand) => formatCount(count(brand, ['refused']))),
-    number('Submitted', (brand) => formatCount(count(brand, ['submitted']))),
-    number('Looked up in real time', (brand) => {
-      const found = lookups.find(({ brandId }) => brandId === brand);
-      return found === undefined ? '0' : formatCount(found.influencers + found.noMatch + found.refused);
-    }),
-    number('Influencers', (brand) =>
-      formatCount(lookups.find(({ brandId }) => brandId === brand)?.influencers ?? 0),
-    ),
-  ]);
+  return table(
+    { rows: brands, about: 'Customers by state', visit: null, none: 'No customers were read yet.' },
+    [
+      column('Brand', (brand) => brand),
+      number('Read', (brand) =>
+        formatCount(count(brand, ['staged', 'submitted', 'refused', 'unsubscribed'])),
+      ),
+      number('To be submitted', (brand) => formatCount(count(brand, ['staged']))),
+      number('Unsubscribed', (brand) => formatCount(count(brand, ['unsubscribed']))),
+      number('Refused', (brand) => formatCount(count(brand, ['refused']))),
+      number('Submitted', (brand) => formatCount(count(brand, ['submitted']))),
+      number('Looked up in real time', (brand) => {
+        const found = lookups.find(({ brandId }) => brandId === brand);
+        return found === undefined ? '0' : formatCount(found.influencers + found.noMatch + found.refused);
+      }),
+      number('Influencers', (brand) =>
+        formatCount(lookups.find(({ brandId }) => brandId === brand)?.influencers ?? 0),
+      ),
+    ],
+  );
 }
 
 function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visit: Visit): Html {

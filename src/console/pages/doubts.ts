@@ -151,7 +151,7 @@ function doubleCreditTable(credits: readonly DoubleCredit[], job: string | null,
   return html`<h2>Credited more than once</h2>
 <p>The service accepted more than one request for these. Correct each in the service, then acknowledge it here.</p>
 ${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(credits.length)} are shown.</p>` : null}${table(
-  { rows: credits.slice(0, PAGE_ROWS), about: 'Credited more than once', none: '' },
+  { rows: credits.slice(0, PAGE_ROWS), about: 'Credited more than once', visit: null, none: '' },
   [
     column('Entry', ({ entryId }) =>
       anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),

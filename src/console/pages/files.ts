@@ -43,14 +43,10 @@ export const filesPage = definePage(PATH, async (visit) => {
   return {
     title: 'Files',
     content: html`<p>The state of each file, newest first. Files that no run has seen yet are not listed: <code>npx influencer-sync files</code> lists them, too.</p>
-<p>${
-      counts.length === 0
-        ? 'No file was read.'
-        : counts.map(({ state, files: count }, index) => {
-            const others = queryWithout(visit, 'after');
-            return html`${index === 0 ? '' : ', '}${anchor(visit.link(PATH, { ...others, state }), `${formatCount(count)} ${state}`)}`;
-          })
-    }</p>
+<p>${counts.map(({ state, files: count }, index) => {
+      const others = queryWithout(visit, 'after');
+      return html`${index === 0 ? '' : ', '}${anchor(visit.link(PATH, { ...others, state }), `${formatCount(count)} ${state}`)}`;
+    })}</p>
 <p>${visit.may('POST /bulk/preview-files') && files.length > 0 ? html`${anchor('#decide-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${asked.form()}
 ${pagedTable(

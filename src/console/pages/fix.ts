@@ -17,7 +17,8 @@ import { formatAtLeast } from '../../reports/money/at-least.ts';
 import { sumOtherCurrency } from '../../reports/money/list-other-currency.ts';
 import type { ActionPath } from '../access/permissions.ts';
 import { definePage, type Visit } from '../console-page.ts';
-import { actionForm, chooseBar, chooseBox, hiddenFields, notOffered } from '../markup/action-form.ts';
+import { actionForm, chooseBar, chooseBox, notOffered } from '../markup/action-form.ts';
+import { queryForm } from '../markup/filter.ts';
 import {
   amountList,
   anchor,
@@ -101,6 +102,7 @@ ${table(
   {
     rows,
     about: 'What can be decided or corrected',
+    visit: null,
     none: found.length === 0 ? 'Nothing waits for a decision.' : 'Nothing of this kind waits.',
   },
   [
@@ -111,7 +113,7 @@ ${table(
     column('Since', ({ since }) => instant(since, visit)),
   ],
 )}
-${mayDecide ? chosenForm(wanted, asked, visit) : null}
+${mayDecide ? chosenForm(wanted, visit) : null}
 <p class="dim">Open a line to decide about one or several of its items. ${anchor(visit.link('/bulk'), 'Bulk decisions so far')}</p>`,
   };
 });
@@ -156,16 +158,16 @@ function boxOf({ href, what, count, amounts, withoutAmount }: Group<unknown>): H
 type OfKind = { readonly kind: string; readonly groups: Groups<unknown> };
 
 /** Leads on with what is ticked, or with everything that the filter leaves. */
-function chosenForm(wanted: readonly OfKind[], kind: string | null, visit: Visit): Html {
+function chosenForm(wanted: readonly OfKind[], visit: Visit): Html {
   const groups = wanted.flatMap((one) => one.groups);
   const money = moneyOf(groups);
   return html`${chooseBar(FORM, html`<button class="primary" type="submit" form="${FORM}">Decide about them</button>`)}
-<form id="${FORM}" method="get" action="${visit.link(PATH)}" aria-label="Decide about several lines">
-${hiddenFields({ kind: kind ?? [], zone: visit.query.get('zone') || [] })}
-<p><button type="submit">Decide about the ticked lines</button>
-<button type="submit" name="all" value="yes">Decide about all ${countAll(groups)}${money === '' ? null : `: ${money}`}</button></p>
-</form>
-`;
+${queryForm(
+  visit,
+  { asks: ['chosen', 'all'], label: 'Decide about several lines', id: FORM },
+  html`<p><button type="submit">Decide about the ticked lines</button>
+<button type="submit" name="all" value="yes">Decide about all ${countAll(groups)}${money === '' ? null : `: ${money}`}</button></p>`,
+)}`;
 }
 
 /** What was chosen, each kind by itself: what it is, and how it is decided. */
@@ -179,7 +181,7 @@ async function decisionsOf({ kind, groups }: OfKind, visit: Visit): Promise<Html
   const many = KINDS[kind]?.many ?? null;
   const money = moneyOf(groups);
   return html`<section aria-label="${kind}"><h2>${capital(kind)}: ${countAll(groups)}${money === '' ? null : `, ${money}`}</h2>
-${table({ rows: groups.slice(0, SHOWN), about: kind, none: '' }, [column('What', ({ what, href }) => anchor(href, what)), ...FIGURES])}
+${table({ rows: groups.slice(0, SHOWN), about: kind, visit: null, none: '' }, [column('What', ({ what, href }) => anchor(href, what)), ...FIGURES])}
 ${groups.length > SHOWN ? html`<p>The first ${SHOWN} of ${plural(groups.length, 'line')} are shown. ${many === null ? null : 'The decision is about all of them.'}</p>` : null}
 ${many === null || groups.length > MOST_CHOSEN ? html`<p>${many === null ? 'These are decided one by one: open each.' : `More than ${MOST_CHOSEN} cannot be decided at once here: choose fewer, or open their page.`} Nothing here decides about them.</p>` : visit.may(`POST ${many.path}`) ? await many.form(visit, groups as Groups<never>) : notOffered(visit, `POST ${many.path}`)}
 </section>

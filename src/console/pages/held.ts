@@ -14,17 +14,19 @@ import {
 } from '../../reports/held/describe-held-orders.ts';
 import {
   countHeld,
+  countWords,
   digestHeld,
   type HeldFilter,
   type HeldGroup,
   listHeldGroups,
   listHeldOrders,
 } from '../../reports/held/held-orders.ts';
+import { findOrderIds } from '../../reports/lives/explain-order.ts';
 import { definePage, type Visit } from '../console-page.ts';
-import { actionForm } from '../markup/action-form.ts';
-import { byText, readFilter } from '../markup/filter.ts';
+import { actionForm, notOffered } from '../markup/action-form.ts';
+import { byText, byWord, readFilter } from '../markup/filter.ts';
 import { anchor, instant, orderLink, pagedTable, table } from '../markup/parts.ts';
-import { PAGE_ROWS, textOf } from '../read-query.ts';
+import { PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/held';
 
@@ -36,15 +38,18 @@ export const heldPage = definePage(PATH, async (visit) => {
   const asked = readFilter(visit, {
     job: byText('Job'),
     source: byText('Source'),
-    why: byText('Held because'),
+    why: byWord('Held because'),
+    status: byText('Status or word'),
     order: byText('Order'),
   });
-  const { why: reason, order, ...of } = asked.filter;
-  const status = readStatus(textOf(visit, 'status'));
-  const filter: HeldFilter = { ...of, reason, status, orderIds: order === null ? null : [order] };
+  const { why: reason, status: word, order, ...of } = asked.filter;
+  const orderIds = order === null ? null : await findOrderIds(visit.db, order);
+  const filter: HeldFilter = { ...of, reason, status: readStatus(word), orderIds };
   // First: what changes while the rest is read makes the forms those of other orders.
   const forms =
-    of.source !== null && reason !== null ? await heldForms(visit, { ...filter, isDecided: false }) : null;
+    of.source !== null && reason !== null && (orderIds?.length ?? 1) === 1
+      ? await heldForms(visit, { ...filter, isDecided: false })
+      : null;
   const groups = await listHeldGroups(visit.db, filter);
   return {
     title: 'Held orders',
@@ -97,7 +102,7 @@ async function chosen(
   const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
   const all = countHeld(groups);
   return html`<h2>${plural(all, 'order')}</h2>
-${table({ rows: orders, about: 'Held orders of this reason', none: 'None.' }, [
+${table({ rows: orders, about: 'Held orders of this reason', visit, none: 'None.' }, [
   column('Order', ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId)),
   column('Carries', ({ carries }) => carries),
   column('Placed', ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit))),
@@ -116,7 +121,10 @@ export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html>
   const groups = await listHeldGroups(visit.db, filter);
   const all = countHeld(groups);
   if (all === 0) return html`<p>None of these orders waits for a decision.</p>`;
+  if (!visit.may('POST /held/decide'))
+    return html`<p>${sayHeld(groups)}. ${notOffered(visit, 'POST /held/decide', 'decide about them')}</p>`;
   const { confirms } = heldReason(filter.reason ?? '');
+  const words = countWords(groups);
   const hidden = {
     ...(filter.job == null ? {} : { job: filter.job }),
     source: filter.source ?? '',
@@ -130,11 +138,13 @@ export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html>
 ${
   confirms === null
     ? null
-    : actionForm(visit, '/held/decide', {
-        hidden: { ...hidden, decision: 'credit' },
-        reasonLabel: `Why ${confirms}`,
-        button: all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`,
-      })
+    : words > 1
+      ? html`<p>They have ${formatCount(words)} different words that are not known. To credit orders, choose one word, or a single order.</p>`
+      : actionForm(visit, '/held/decide', {
+          hidden: { ...hidden, decision: 'credit' },
+          reasonLabel: `Why ${confirms}`,
+          button: all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`,
+        })
 }
 ${actionForm(visit, '/held/decide', {
   hidden: { ...hidden, decision: 'exclude' },

@@ -45,7 +45,7 @@ ${noticeTable(notices, visit)}`,
 function troubleTable(troubles: readonly ChannelTrouble[], visit: Visit): Html | null {
   if (troubles.length === 0) return null;
   return html`<h2>Channels that do not accept notices</h2>
-${table({ rows: troubles, about: 'Channels that do not accept notices', none: '' }, [
+${table({ rows: troubles, about: 'Channels that do not accept notices', visit: null, none: '' }, [
   column('Channel', ({ channel }) => channel),
   number('Waiting', ({ failing }) => formatCount(failing)),
   number('Given up', ({ givenUp }) => formatCount(givenUp)),

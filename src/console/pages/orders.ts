@@ -23,7 +23,7 @@ import type { EntryLife } from '../../reports/lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderVersion } from '../../reports/lives/explain-order.ts';
 import { factsOfVersion, roleOf } from '../../reports/lives/lives.ts';
 import { definePage, type ShownPage, type Visit } from '../console-page.ts';
-import { byDay, byOption, byText, hidden, readFilter } from '../markup/filter.ts';
+import { byDay, byOption, byText, byWord, hidden, readFilter } from '../markup/filter.ts';
 import {
   anchor,
   answerBox,
@@ -78,7 +78,7 @@ export const ordersPage = definePage(PATH, async (visit) => {
     job: hidden(textOf),
     source: hidden(textOf),
     code_is: hidden(textOf),
-    reason: byText('Reason'),
+    reason: byWord('Reason'),
     creator: byText('Creator'),
     deal: byText('Deal'),
     code: byText('Code'),
@@ -89,7 +89,7 @@ export const ordersPage = definePage(PATH, async (visit) => {
   const { outcome, code_is: matchedWhole, reason, creator, code, link, ...of } = asked.filter;
   const filter: OrderFilter = {
     ...{ ...of, matchedWhole },
-    reason: reason?.toLowerCase().replaceAll(' ', '_') ?? null,
+    reason,
     creator: creator === null ? null : await spellingsOf(visit.db, creator),
     matched: link === null ? code : null,
     // The pictures of a code count the orders that carry it, with and without a link.

@@ -19,7 +19,7 @@ import {
   type RejectedFilter,
 } from '../../reports/files/list-rejected.ts';
 import { definePage, type Shown, type Visit } from '../console-page.ts';
-import { byId, byText, readFilter } from '../markup/filter.ts';
+import { byId, byText, byWord, readFilter } from '../markup/filter.ts';
 import { anchor, factList, isFiltered, pagedTable } from '../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../read-query.ts';
 
@@ -34,7 +34,7 @@ const DOWNLOAD_LIMIT_MS = 60_000;
 /** Rejected rows, by cause. What reads files is loaded when a person asks for their rows, so that an idle console is small. */
 export const rejectedPage = definePage(PATH, async (visit) => {
   const asked = readFilter(visit, {
-    code: byText('Cause', []),
+    code: byWord('Cause', []),
     source: byText('Source', Object.keys(visit.config.sources)),
     file: byText('File contains'),
     run: byId('Run'),

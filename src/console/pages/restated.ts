@@ -3,6 +3,7 @@ import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
+import { findOrderIds } from '../../reports/lives/explain-order.ts';
 import {
   digestOtherCurrency,
   listOtherCurrency,
@@ -10,7 +11,7 @@ import {
 } from '../../reports/money/list-other-currency.ts';
 import { moneyOf, RESTATED_WHY } from '../../reports/money/other-currency.ts';
 import { definePage, type Visit } from '../console-page.ts';
-import { actionForm } from '../markup/action-form.ts';
+import { actColumn, actionForm, notOffered } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
 import { anchor, dealAnchor, orderLink, pagedTable } from '../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../read-query.ts';
@@ -24,11 +25,15 @@ const PATH = '/restated';
 export const restatedPage = definePage(PATH, async (visit) => {
   const asked = readFilter(visit, { source: byText('Source'), order: byText('Order') });
   const { order } = asked.filter;
-  const orderIds = order === null ? null : [order];
+  const orderIds = order === null ? null : await findOrderIds(visit.db, order);
   const source = asked.filter.source ?? (await onlySource(visit, orderIds));
   const filter = { source, orderIds };
+  const mayDecide = visit.may('POST /restated/settle');
   // First: what changes while the rest is read makes the forms those of other orders.
-  const forms = source === null ? null : await settleForms(visit, { source, orderIds });
+  const forms =
+    mayDecide && source !== null && (orderIds?.length ?? 1) === 1
+      ? await settleForms(visit, { source, orderIds })
+      : null;
   const sums = await sumOtherCurrency(visit.db, filter);
   const rows = await listOtherCurrency(visit.db, {
     ...filter,
@@ -37,15 +42,21 @@ export const restatedPage = definePage(PATH, async (visit) => {
   });
   return {
     title: 'Posted, and stated in another currency since',
-    content: html`<p>${RESTATED_WHY} Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, choose a source or an order here, and decide.${order !== null && source === null && rows.length > 0 ? ' Several sources have this order: choose one.' : null}</p>
+    content: html`<p>${RESTATED_WHY} Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them.${mayDecide ? ' If that is not possible, choose a source or an order here, and decide.' : html` ${notOffered(visit, 'POST /restated/settle', 'decide about them')}`}${order !== null && source === null && rows.length > 0 ? ' Several sources have this order: choose one.' : null}</p>
 ${asked.form()}
-${pagedTable({ rows: sums, visit, about: 'Orders by source', none: 'No posted order waits to be settled.' }, [
-  column('Source', (sum) => anchor(visit.link(PATH, { source: sum.source }), sum.source)),
-  column('Job', ({ job }) => job),
-  number('Orders', ({ orders }) => formatCount(orders)),
-  number('Sent', ({ amount, currency }) => formatMoney(amount, currency)),
-])}
-${rows.length === 0 && forms !== null ? html`<p>It was decided before. Another decision replaces that one.</p>` : null}
+${
+  rows.length === 0 && forms !== null
+    ? html`<p>It was decided before. Another decision replaces that one.</p>`
+    : pagedTable(
+        { rows: sums, visit, about: 'Orders by source', none: 'No posted order waits to be settled.' },
+        [
+          column('Source', (sum) => anchor(visit.link(PATH, { source: sum.source }), sum.source)),
+          column('Job', ({ job }) => job),
+          number('Orders', ({ orders }) => formatCount(orders)),
+          number('Sent', ({ amount, currency }) => formatMoney(amount, currency)),
+        ],
+      )
+}
 ${forms}
 ${
   rows.length === 0
@@ -60,9 +71,10 @@ ${pagedTable(
     number('Sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
     number('Stated now', ({ total, statedIn }) => moneyOf(total, statedIn)),
     number('Refunded', ({ refunded, statedIn }) => moneyOf(refunded, statedIn)),
-    column('Decide', (row) =>
-      anchor(visit.link(PATH, { source: row.source, order: row.orderId }), 'Decide about it alone'),
-    ),
+    actColumn(visit, '/restated/settle', [
+      'Decide',
+      (row) => anchor(visit.link(PATH, { source: row.source, order: row.orderId }), 'Decide about it alone'),
+    ]),
   ],
 )}`
 }`,

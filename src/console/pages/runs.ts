@@ -34,6 +34,7 @@ import {
   factList,
   instant,
   missing,
+  nothing,
   pagedTable,
   table,
 } from '../markup/parts.ts';
@@ -73,11 +74,14 @@ export const runsPage = definePage(PATH, async (visit) => {
   const days = Math.round((until.getTime() - scale.from.getTime()) / DAY_MS);
   return {
     title: 'Runs',
-    content: html`${form({ job: withChosen(runNames(visit.config), job) })}
+    content: html`${form({ job: runNames(visit.config) })}
 <h2>Due times <small>${days === 1 ? 'of' : `${days} days from`} ${scale.from.toISOString().slice(0, 10)}, days in UTC</small></h2>
 ${
   groups.length === 0
-    ? html`<p class="none">Nothing was due on these days. <code>serve</code> runs jobs on schedule; the list below also has the runs that were started with a command.</p>`
+    ? nothing({
+        visit,
+        none: html`Nothing was due on these days. <code>serve</code> runs jobs on schedule; the list below also has the runs that were started with a command.`,
+      })
     : slotTimeline(jobs, groups, {
         scale,
         hrefOf: (cell) => hrefOf(cell, { visit, days }),
@@ -94,11 +98,6 @@ function runNames({ jobs }: PipelineConfig): readonly string[] {
   return Object.values(jobs).flatMap((job) =>
     kindOf(job).backfill === 'by_days' ? [job.name, backfillRunName(job.name)] : [job.name],
   );
-}
-
-/** Adds the chosen job, which may no longer be in the configuration. */
-function withChosen(names: readonly string[], chosen: string | null): readonly string[] {
-  return chosen === null || names.includes(chosen) ? names : [...names, chosen];
 }
 
 function scaleOf(
@@ -217,7 +216,7 @@ ${cells.map((cell) => markOf(cell, { scale, row: jobs.indexOf(cell.job), href: h
 `,
   )}</ul>
 <details><summary>The numbers</summary>
-${table({ rows: days, about: 'Slots by day and job', none: 'None.' }, [
+${table({ rows: days, about: 'Slots by day and job', visit: null, none: 'None.' }, [
   column('Day', (day: string) => day),
   ...jobs.map((job) =>
     column(job, (day: string) => {
@@ -408,26 +407,29 @@ function hasRows(counts: object): counts is RowCounts {
 }
 
 function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): Html {
-  const shown = table({ rows: files, about: 'Files of the run', none: 'The run read no new files.' }, [
-    column('File', ({ source, uri }) =>
-      anchor(visit.link('/files', { source, file: fileName(uri) }), fileName(uri)),
-    ),
-    column('Source', ({ source }) => source),
-    column(
-      'State',
-      ({ state, holdMessage }) =>
-        html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
-    ),
-    number('Rows', ({ rows }) => (rows === null ? '' : formatCount(rows))),
-    number('Rejected', ({ rejectedRows, runId }) =>
-      rejectedRows === 0 ? '0' : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
-    ),
-    column('Read by', ({ runId }) =>
-      runId === run.runId
-        ? 'this run'
-        : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
-    ),
-  ]);
+  const shown = table(
+    { rows: files, about: 'Files of the run', visit: null, none: 'The run read no new files.' },
+    [
+      column('File', ({ source, uri }) =>
+        anchor(visit.link('/files', { source, file: fileName(uri) }), fileName(uri)),
+      ),
+      column('Source', ({ source }) => source),
+      column(
+        'State',
+        ({ state, holdMessage }) =>
+          html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
+      ),
+      number('Rows', ({ rows }) => (rows === null ? '' : formatCount(rows))),
+      number('Rejected', ({ rejectedRows, runId }) =>
+        rejectedRows === 0 ? '0' : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
+      ),
+      column('Read by', ({ runId }) =>
+        runId === run.runId
+          ? 'this run'
+          : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
+      ),
+    ],
+  );
   return total > files.length
     ? html`${shown}<p class="dim">and ${formatCount(total - files.length)} more, with fewer rows</p>`
     : shown;
@@ -455,7 +457,7 @@ function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
   ];
   const about = `Run ${now.runId} compared with run ${before.runId}`;
   return html`<p>Run ${anchor(visit.link(`/runs/${before.runId}`), before.runId)} is the one before.${before.counts === null ? ' It stored no counts.' : null}</p>
-${table({ rows, about, none: 'Nothing to compare.' }, [
+${table({ rows, about, visit: null, none: 'Nothing to compare.' }, [
   column('What', ({ name }: Compared) => name),
   number(`Run ${before.runId}`, (row) => row.before),
   number(`Run ${now.runId}`, (row) => row.now),
@@ -517,7 +519,7 @@ function compareAmounts(before: ListedRun, now: ListedRun): readonly Compared[] 
 /** Shows what a run did: steps, requests and messages. */
 function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun, visit: Visit): Html {
   return html`<h2>Steps</h2>
-${table({ rows: steps, about: 'Steps of the run', none: 'No steps were recorded.' }, [
+${table({ rows: steps, about: 'Steps of the run', visit: null, none: 'No steps were recorded.' }, [
   column(
     'Step',
     ({ label, times }) =>
@@ -529,7 +531,7 @@ ${table({ rows: steps, about: 'Steps of the run', none: 'No steps were recorded.
   column('Unit', ({ unit }) => unit),
 ])}
 <h2>Requests to the service</h2>
-${table({ rows: requests, about: 'Requests of the run', none: 'The run sent no requests.' }, [
+${table({ rows: requests, about: 'Requests of the run', visit: null, none: 'The run sent no requests.' }, [
   column('Operation', ({ operation }) => operation),
   ...(['requests', 'answered', 'refused', 'throttled', 'failed'] as const).map((name) =>
     number(capital(name), (each: RunRequests) => formatCount(each[name])),

@@ -54,7 +54,12 @@ function jobsTable(paused: readonly PausedJob[], visit: Visit): Html {
   const { jobs } = visit.config;
   const gone = paused.filter(({ job }) => jobs[job] === undefined);
   return html`${table(
-    { rows: Object.values(jobs), about: 'Jobs and their schedules', none: 'The configuration has no jobs.' },
+    {
+      rows: Object.values(jobs),
+      about: 'Jobs and their schedules',
+      visit: null,
+      none: 'The configuration has no jobs.',
+    },
     [
       column('Job', ({ name }) => anchor(visit.link('/runs', { job: name }), name)),
       column('When', whenOf),

@@ -75,7 +75,12 @@ ${failedTable(failed, visit)}`;
 
 function workersTable(workers: readonly RegisteredWorker[], visit: Visit): Html {
   const shown = table(
-    { rows: workers.slice(0, SHOWN_WORKERS), about: 'Workers', none: 'No worker is registered.' },
+    {
+      rows: workers.slice(0, SHOWN_WORKERS),
+      about: 'Workers',
+      visit: null,
+      none: 'No worker is registered.',
+    },
     [
       column('Worker', ({ host, pid }) => html`${host} <small>process ${pid}</small>`),
       column('State', (worker) => stateOf(worker, visit)),
@@ -117,7 +122,7 @@ function unitOf(unit: UnitInHand, visit: Visit): Html {
 }
 
 function queuesTable(queues: readonly UnitQueue[], visit: Visit): Html {
-  return table({ rows: queues, about: 'Queues', none: '' }, [
+  return table({ rows: queues, about: 'Queues', visit: null, none: '' }, [
     column('Kind', ({ kind }) => kind),
     column('What a unit does', ({ kind }) => DOES[kind] ?? null),
     number('At a time', ({ places }) => formatCount(places)),
@@ -131,17 +136,20 @@ function queuesTable(queues: readonly UnitQueue[], visit: Visit): Html {
 }
 
 function failedTable(failed: readonly FailedUnits[], visit: Visit): Html {
-  const shown = table({ rows: failed.slice(0, PAGE_ROWS), about: 'Failed units', none: 'No unit failed.' }, [
-    column('When', ({ at }) => instant(at, visit)),
-    column('Run', ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`)),
-    column(
-      'What',
-      (group) =>
-        html`${badge(group.state)} ${describeUnit(group)} <small>${plural(group.units, 'unit')}</small>`,
-    ),
-    column('Why', whyOf),
-    column('Retry', (group) => retryOf(group, visit)),
-  ]);
+  const shown = table(
+    { rows: failed.slice(0, PAGE_ROWS), about: 'Failed units', visit: null, none: 'No unit failed.' },
+    [
+      column('When', ({ at }) => instant(at, visit)),
+      column('Run', ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`)),
+      column(
+        'What',
+        (group) =>
+          html`${badge(group.state)} ${describeUnit(group)} <small>${plural(group.units, 'unit')}</small>`,
+      ),
+      column('Why', whyOf),
+      column('Retry', (group) => retryOf(group, visit)),
+    ],
+  );
   return failed.length > PAGE_ROWS ? html`${shown}<p class="dim">and older ones</p>` : shown;
 }
 
@@ -190,7 +198,7 @@ function unitCount(kind: string, count: number): string {
 export function runUnits(units: readonly RunUnits[], visit: Visit): Html | null {
   if (units.length === 0) return null;
   return html`<h2>Done by workers <small>in units of work</small></h2>
-${table({ rows: units, about: 'Units of work of the run', none: '' }, [
+${table({ rows: units, about: 'Units of work of the run', visit: null, none: '' }, [
   column('Kind', ({ kind }) => kind),
   column('What a unit does', ({ kind }) => DOES[kind] ?? null),
   column(

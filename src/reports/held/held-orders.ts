@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { DecimalText } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
+import { foldWord } from '../../intake/values/clean-text.ts';
 
 /** Selects held orders. What is null or omitted selects all. */
 export type HeldFilter = {
@@ -44,6 +45,15 @@ export type HeldGroup = {
 /** Counts the orders of groups, those that were posted before included: a decision is about all of them. */
 export function countHeld(groups: readonly HeldGroup[]): number {
   return groups.reduce((sum, { orders, sent }) => sum + orders + sent, 0);
+}
+
+/**
+ * Counts the words of groups that are not known, and their reasons: what a person says of one holds for no other. That
+ * a word is not stored (earlier versions) is another.
+ */
+export function countWords(groups: readonly HeldGroup[]): number {
+  const words = groups.map(({ reason, status }) => [reason, status === null ? null : foldWord(status)]);
+  return new Set(words.map((word) => JSON.stringify(word))).size;
 }
 
 /** One held order, with what a person needs to decide about it. */

@@ -125,6 +125,15 @@ export async function findOrders(
   return [];
 }
 
+/**
+ * Finds the ids that a text means, as `findOrders` does: an id or name, in either case. The text itself if it is an id, or
+ * if no order is known.
+ */
+export async function findOrderIds(db: Database, order: string): Promise<readonly string[]> {
+  const ids = (await findOrders(db, { order, isWhole: true })).map(({ orderId }) => orderId);
+  return ids.length === 0 || ids.includes(order) ? [order] : [...new Set(ids)];
+}
+
 /** Finds ids that join an id with other columns (`joined_columns`): `Utrecht:1003` for `1003`. */
 async function findByPart(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
   return rowsOf<Found>(db)`

@@ -127,6 +127,14 @@ export async function spellDeal(db: Database, text: string): Promise<string> {
   return (await ofCase(null)) ?? (await ofCase(5)) ?? text;
 }
 
+/** The id of the only brand that is called so, in either case. The text itself if it is an id, or if none or several are. */
+export async function spellBrand(db: Database, text: string): Promise<string> {
+  const found = await rowsOf<{ id: string }>(db)`
+    select brand_id as id from bi.brands where brand_id = ${text} or lower(brand_name) = lower(${text}::text)`;
+  const [only, ...others] = found;
+  return only === undefined || others.length > 0 ? text : only.id;
+}
+
 /**
  * Finds everything with an id: an order by its id or name, an entry of the ledger, a customer by the key that stands for the
  * address, a creator by the handle, a deal, a code, a file by its name or address, a run. Case matters for ids of orders and deals.

@@ -4,7 +4,6 @@ import type { LeakedCode } from '../../../core/money/leak.ts';
 import { formatMoney } from '../../../core/money.ts';
 import { foldCode } from '../../../core/text/fold.ts';
 import type { Html } from '../../../core/text/html.ts';
-import { isDay } from '../../../core/time/day.ts';
 import { findLeaks } from '../../../money/leaks/find-leaks.ts';
 import { previewVoid } from '../../../money/leaks/preview-void.ts';
 import { column, number } from '../../../render/block.ts';
@@ -30,7 +29,7 @@ import {
 import { definePage, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { barChart } from '../../markup/bars.ts';
-import { byChoice, byOption, byText, readFilter } from '../../markup/filter.ts';
+import { byChoice, byOption, byText, queryForm, readFilter } from '../../markup/filter.ts';
 import {
   amountList,
   anchor,
@@ -44,7 +43,7 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { dayOf, keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/codes';
 const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
@@ -248,7 +247,7 @@ ${ownerTable(assigned, owners, visit)}
 <details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>
 <h2>Orders with this code and without an owner</h2>
 <p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>
-${table({ rows: orders, about: `Newest orders with ${code}`, none: 'Every order with this code has an owner, or waits for another reason.' }, orderColumns(visit))}`,
+${table({ rows: orders, about: `Newest orders with ${code}`, visit: null, none: 'Every order with this code has an owner, or waits for another reason.' }, orderColumns(visit))}`,
   };
 
   function assignForm(): Html {
@@ -310,13 +309,14 @@ async function voidPart(
   leak: LeakedCode | undefined,
   { code, visit }: { readonly code: string; readonly visit: Visit },
 ): Promise<Html | null> {
-  const asked = textOf(visit, 'void');
-  if (leak === undefined && asked === null) return null;
-  const day = asked !== null && isDay(asked) ? asked : null;
+  const day = dayOf(visit, 'void');
+  if (leak === undefined && day === null) return null;
   const form = html`<section><h2>Let it earn nothing from a day on</h2>
-<form class="filter" method="get" action="${visit.link(visit.path)}">${[...visit.query].map(([name, value]) => (name === 'void' || name === 'done' ? null : html`<input type="hidden" name="${name}" value="${value}">`))}
-<label>First day that earns nothing <input type="date" name="void" required value="${day ?? leak?.began?.to ?? ''}"></label> <button type="submit">Show what it would change</button></form>
-`;
+${queryForm(
+  visit,
+  { asks: ['void'], label: 'Choose a day', className: 'filter' },
+  html`<label>First day that earns nothing <input type="date" name="void" required value="${day ?? leak?.began?.to ?? ''}"></label> <button type="submit">Show what it would change</button>`,
+)}`;
   if (day === null)
     return html`${form}</section>
 `;
@@ -395,7 +395,7 @@ function ownerTable(
   ];
   if (rows.length === 0) return null;
   return html`<h2>Owners</h2>
-${table({ rows, about: 'Owners', none: '' }, [
+${table({ rows, about: 'Owners', visit: null, none: '' }, [
   column('Owner', ({ owner }: (typeof rows)[number]) => owner),
   column('Valid', ({ valid }) => valid),
   column('Stated in', ({ from }) => from),

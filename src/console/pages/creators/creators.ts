@@ -155,6 +155,7 @@ ${foldedTable(
       .toSorted((one, other) => (one.key < other.key ? 1 : one.key > other.key ? -1 : 0))
       .map((sum) => ({ sum, said: describeReturn(sum) })),
     about: 'By month',
+    visit: null,
     none: 'No order was credited yet.',
     shown: SHOWN_MONTHS,
   },
@@ -172,13 +173,16 @@ ${foldedTable(
 <h2>Statements</h2>
 ${statementTable(statements, { payments, visit })}
 <h2>Codes</h2>
-${table({ rows: codes, about: 'Codes', none: 'No code names this creator or one of their deals.' }, [
-  column('Code', ({ code, jobs: [job] }) => anchor(visit.link('/codes/assign', { job, code }), code)),
-  column('Valid', (owner) => validity(owner, visit)),
-  column('Jobs', ({ jobs }) => jobs.join(', ')),
-])}
+${table(
+  { rows: codes, about: 'Codes', visit: null, none: 'No code names this creator or one of their deals.' },
+  [
+    column('Code', ({ code, jobs: [job] }) => anchor(visit.link('/codes/assign', { job, code }), code)),
+    column('Valid', (owner) => validity(owner, visit)),
+    column('Jobs', ({ jobs }) => jobs.join(', ')),
+  ],
+)}
 <h2>Newest orders <small>${anchor(visit.link('/orders', { creator }), 'All')}</small></h2>
-${table({ rows: newest, about: 'Newest orders', none: 'No order was attributed to a deal of this creator.' }, orderColumns(visit))}
+${table({ rows: newest, about: 'Newest orders', visit: null, none: 'No order was attributed to a deal of this creator.' }, orderColumns(visit))}
 <h2>Deals</h2>
 ${dealTable(deals, visit)}`,
   };
@@ -264,6 +268,7 @@ function statementTable(
     {
       rows,
       about: 'Statements',
+      visit: null,
       none: 'Nothing counts in any statement yet, or no rate is known.',
       shown: SHOWN_MONTHS,
     },
@@ -302,7 +307,13 @@ function statementTable(
 
 function dealTable(deals: readonly ListedDeal[], visit: Visit): Html {
   return foldedTable(
-    { rows: deals, about: 'Deals', none: 'The mirror knows no deal of this creator.', shown: SHOWN_MONTHS },
+    {
+      rows: deals,
+      about: 'Deals',
+      visit: null,
+      none: 'The mirror knows no deal of this creator.',
+      shown: SHOWN_MONTHS,
+    },
     [
       column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
       column('Brand', ({ brandName, brandId }) => brandName ?? brandId),

@@ -18,7 +18,7 @@ import {
 } from '../../../reports/list-deals.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { monthChart } from '../../markup/bars.ts';
-import { byOption, byText, readFilter } from '../../markup/filter.ts';
+import { byHandle, byOption, byText, readFilter } from '../../markup/filter.ts';
 import {
   amountList,
   anchor,
@@ -40,7 +40,7 @@ const STATES = ['active', 'inactive', 'gone'] as const;
 /** The deals in the mirror, and how complete the mirror is. */
 export const dealsPage = definePage(PATH, async (visit) => {
   const { filter, form } = readFilter(visit, {
-    handle: byText('Creator'),
+    handle: byHandle('Creator'),
     brand: byText('Brand'),
     state: byOption('State', STATES),
   });
@@ -72,7 +72,7 @@ ${
   coverage[0] === undefined
     ? html`<p class="none">Nothing has been mirrored yet. A job of the kind mirror-account does that.</p>`
     : html`<p>As of ${instant(coverage[0].publishedAt, visit)}.</p>
-${table({ rows: coverage, about: 'Coverage of the mirror', none: 'None.' }, [
+${table({ rows: coverage, about: 'Coverage of the mirror', visit: null, none: 'None.' }, [
   column('Discovered through', ({ way }) => way.replaceAll('_', ' ')),
   ...(['known', 'fresh', 'stale', 'unread', 'failing', 'deleted'] as const).map((name) =>
     number(capital(name), (row: (typeof coverage)[number]) => formatCount(row[name])),
@@ -184,14 +184,17 @@ function monthTable(
   months: readonly DealMonth[],
   { dealId, visit }: { readonly dealId: string; readonly visit: Visit },
 ): Html {
-  return table({ rows: months, about: 'Orders by month', none: 'No order was attributed to this deal.' }, [
-    column('Month', ({ month }) =>
-      anchor(visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }), month),
-    ),
-    number('Credited', ({ accepted }) => formatCount(accepted)),
-    number('Not settled', ({ open }) => formatCount(open)),
-    number('Credited revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
-  ]);
+  return table(
+    { rows: months, about: 'Orders by month', visit: null, none: 'No order was attributed to this deal.' },
+    [
+      column('Month', ({ month }) =>
+        anchor(visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }), month),
+      ),
+      number('Credited', ({ accepted }) => formatCount(accepted)),
+      number('Not settled', ({ open }) => formatCount(open)),
+      number('Credited revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
+    ],
+  );
 }
 
 function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
@@ -201,6 +204,7 @@ function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
         .slice(0, VERSIONS)
         .map((version, index) => ({ version, before: versions[index + 1] ?? null })),
       about: 'History of the deal',
+      visit: null,
       none: 'The mirror has not read this deal yet.',
     },
     [

@@ -14,7 +14,7 @@ import {
   sumsTable,
 } from '../../../reports/claims/claims.ts';
 import { definePage, type Shown, type Visit } from '../../console-page.ts';
-import { actionForm } from '../../markup/action-form.ts';
+import { actColumn, actionForm } from '../../markup/action-form.ts';
 import { byOption, byText, readFilter } from '../../markup/filter.ts';
 import { anchor, blockList, creatorLink, pagedTable } from '../../markup/parts.ts';
 import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
@@ -24,7 +24,7 @@ const PATH = '/claims';
 /** Orders that creators say were not credited: the answer to each, the next step, and the reply to a creator. */
 export const claimsPage = definePage(PATH, async (visit) => {
   const { filter, form } = readFilter(visit, {
-    state: byOption('State', CLAIM_STATES),
+    state: byOption('State', CLAIM_STATES, (state) => state),
     creator: byText('Creator'),
   });
   const { creator } = filter;
@@ -49,7 +49,7 @@ ${pagedTable({ rows, visit, about: 'Claims', none: 'There are no claims.', key: 
   column('Answer', (claim) => answerCell(claim, visit)),
   column('Due', ({ deadline }) => deadline),
   column('State', ({ state: own, closeReason }) => html`${own} <small>${closeReason}</small>`),
-  column('Close', (claim) => closeForm(claim, visit)),
+  actColumn(visit, '/claims/close', ['Close', (claim) => closeForm(claim, visit)]),
 ])}
 <h2>Add claims</h2>
 ${actionForm(visit, '/claims/add', {

@@ -49,7 +49,7 @@ export const conflictsPage = definePage(PATH, async (visit) => {
     content: html`<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The tables show what other rules would credit, for ${describeMonths(months)}; they change nothing.</p>
 ${asked.form()}
 <h2>By rule</h2>
-${table({ rows: sums, about: 'Revenue by rule', none: 'No revenue is in conflict.' }, [
+${table({ rows: sums, about: 'Revenue by rule', visit, none: 'No revenue is in conflict.' }, [
   column('Owner', (sum: RuleSum) => winnerOf(sum, visit)),
   ...RULES.map((rule) => number(capital(rule), (sum: RuleSum) => formatMoney(sum[rule], sum.currency))),
 ])}

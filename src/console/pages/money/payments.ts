@@ -1,6 +1,6 @@
 import { formatAmounts, formatMoney, subtractMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
-import { isMonth, monthBefore } from '../../../core/time/month.ts';
+import { monthBefore } from '../../../core/time/month.ts';
 import { readExportedAgain, readUnpaid } from '../../../decisions/pay.ts';
 import { loadStatementRules } from '../../../money/load-rules.ts';
 import { digestOf } from '../../../money/payments/find-unpaid.ts';
@@ -13,7 +13,8 @@ import { formatCount } from '../../../render/text.ts';
 import { describeAccruals, readAccruals, renderAccrualsCsv } from '../../../reports/payments/accruals.ts';
 import { accountOf, describeUnpaid, outcomeOf, stateOf } from '../../../reports/payments/payments.ts';
 import { definePage, type Visit } from '../../console-page.ts';
-import { actionForm } from '../../markup/action-form.ts';
+import { actColumn, actionForm, notOffered } from '../../markup/action-form.ts';
+import { queryForm } from '../../markup/filter.ts';
 import {
   anchor,
   blockList,
@@ -23,7 +24,7 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { idOf, monthOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/money/payments';
 
@@ -52,8 +53,12 @@ ${pagedTable({ rows, visit, about: 'Payments', none: 'No payment was proposed ye
   number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
   column('Account', accountOf),
   column('State', (payment) => html`${stateOf(payment)} <small>${payment.settleReason}</small>`),
-  column('Decide', (payment) => html`${cancelForm(visit, payment)}${completeForm(visit, payment)}`),
-])}`,
+  actColumn(visit, `${PATH}/cancel`, [
+    'Decide',
+    (payment) => html`${cancelForm(visit, payment)}${completeForm(visit, payment)}`,
+  ]),
+])}
+${visit.may(`POST ${PATH}/cancel`) || rows.length === 0 ? null : html`<p>${notOffered(visit, `POST ${PATH}/cancel`, 'cancel or complete payments')}</p>`}`,
   };
 });
 
@@ -101,13 +106,13 @@ ${
 function heldPart(visit: Visit, held: readonly BankEntry[]): Html {
   return html`<h2>Bookings that are held</h2>
 <p>They do not count until somebody decides.</p>
-${table({ rows: held, about: 'Bookings that are held', none: '' }, [
+${table({ rows: held, about: 'Bookings that are held', visit: null, none: '' }, [
   column('Booking', ({ bankEntryId }) => bankEntryId),
   column('Day', ({ bookedOn }) => bookedOn),
   number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
   column('Payment', ({ paymentId }) => paymentId),
   column('Why', outcomeOf),
-  column(
+  actColumn(visit, `${PATH}/settle-booking`, [
     'Decide',
     ({ bankEntryId }) =>
       html`<details><summary>Decide</summary>${actionForm(visit, `${PATH}/settle-booking`, {
@@ -116,7 +121,7 @@ ${table({ rows: held, about: 'Bookings that are held', none: '' }, [
         reasonLabel: 'How you know',
         button: 'Save',
       })}</details>`,
-  ),
+  ]),
 ])}`;
 }
 
@@ -168,8 +173,7 @@ export const paymentFilePage = definePage(`${PATH}/file`, async (visit) => {
 /** What is earned and not paid at the end of a month. */
 export const accrualsPage = definePage('/money/accruals', async (visit) => {
   const { statements } = visit.config;
-  const asked = textOf(visit, 'month') ?? '';
-  const month = isMonth(asked) ? asked : monthBefore(visit.now, statements.timeZone);
+  const month = monthOf(visit, 'month') ?? monthBefore(visit.now, statements.timeZone);
   const title = `Accruals at the end of ${month}`;
   try {
     const { payments } = statements;
@@ -185,11 +189,12 @@ export const accrualsPage = definePage('/money/accruals', async (visit) => {
       };
     return {
       title,
-      content: html`<form class="filter" method="get" action="${visit.link('/money/accruals')}" role="search" aria-label="Choose a month">
-<label>Month <input type="text" name="month" value="${month}" pattern="\\d{4}-(0[1-9]|1[0-2])" required></label>
-<button type="submit">Show</button>
-</form>
-<h2>Earned and not paid</h2>
+      content: html`${queryForm(
+        visit,
+        { asks: ['month'], label: 'Choose a month', className: 'filter' },
+        html`<label>Month <input type="text" name="month" value="${month}" pattern="\\d{4}-(0[1-9]|1[0-2])" required></label>
+<button type="submit">Show</button>`,
+      )}<h2>Earned and not paid</h2>
 ${blockList(describeAccruals(accruals), visit)}
 <p>${anchor(visit.link('/money/accruals', { month, download: 'csv' }), 'Download as CSV')}</p>`,
     };

@@ -15,7 +15,7 @@ import {
   NO_CURRENCY,
 } from '../../../reports/money/reconciliation.ts';
 import { definePage, type Visit } from '../../console-page.ts';
-import { byChoice, byText, readFilter } from '../../markup/filter.ts';
+import { byChoice, byHandle, byText, readFilter } from '../../markup/filter.ts';
 import {
   anchor,
   blockList,
@@ -39,7 +39,7 @@ export const reconciliationPage = definePage(PATH, async (visit) => {
   const { filter, form } = readFilter(visit, {
     show: byChoice('Show', SHOWN, 'unexplained'),
     deal: byText('Deal'),
-    handle: byText('Creator'),
+    handle: byHandle('Creator'),
   });
   return filter.deal === null ? showDeals(visit, filter, form()) : showDeal(visit, filter.deal);
 });

@@ -25,7 +25,16 @@ import {
 } from '../../../reports/money/returns.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { monthChart } from '../../markup/bars.ts';
-import { byChoice, byMonth, byOption, byText, hidden, readFilter } from '../../markup/filter.ts';
+import {
+  byChoice,
+  byCurrency,
+  byHandle,
+  byMonth,
+  byOption,
+  byText,
+  hidden,
+  readFilter,
+} from '../../markup/filter.ts';
 import {
   anchor,
   creatorAnchor,
@@ -38,7 +47,7 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
+import { keyOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 import { findMonthToClose } from './statements.ts';
 
 const PATH = '/money';
@@ -229,17 +238,18 @@ const MONTHS_OF_A_YEAR = 12;
 
 /** Page of the new customers that deals won, with the revenue from them since. */
 export const customersWonPage = definePage(WON_PATH, async (visit) => {
-  const asked = readFilter(visit, RETURN_FIELDS);
+  const asked = readFilter(visit, { ...RETURN_FIELDS, show: hidden(byOption('', ['own']).read) });
   const { filter, months } = await toReturnFilter(asked.filter, visit, { count: MONTHS_OF_A_YEAR });
   const after = keyOf(visit, { month: 'month', dealId: 'text', brandId: 'text', currency: 'text' });
-  const isReview = optionOf(visit, 'show', ['own']) !== null;
   const [rows, own] = await Promise.all([
     listCustomersWon(visit.db, {
       ...{ ...filter, limit: PAGE_ROWS + 1 },
       after: after === null ? null : [after.month, after.dealId, after.brandId, after.currency],
     }),
     // Shown on request, because all customers who are influencers are compared with their orders.
-    isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS }) : null,
+    asked.filter.show === 'own'
+      ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS })
+      : null,
   ]);
   const described = rows.map((won) => ({ won, said: describeCustomersWon(won) }));
   return {
@@ -270,11 +280,12 @@ ${pagedTable(
 <p>The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.</p>
 ${
   own === null
-    ? html`<p>${anchor(visit.link(WON_PATH, { show: 'own' }), 'List them')}</p>`
+    ? html`<p>${anchor(visit.link(WON_PATH, { ...queryWithout(visit, 'show', 'after', 'zone', 'done'), show: 'own' }), 'List them')}</p>`
     : table(
         {
           rows: own,
           about: 'Orders that creators may have placed themselves',
+          visit: null,
           none: 'None is known. This needs customer_key and look-ups in real time.',
         },
         [
@@ -294,9 +305,9 @@ export const RETURN_FIELDS = {
   from: byMonth('From month'),
   to: byMonth('To month'),
   deal: byText('Deal'),
-  handle: byText('Creator'),
-  brand: byText('Brand id'),
-  currency: byText('Currency'),
+  handle: byHandle('Creator'),
+  brand: byText('Brand'),
+  currency: byCurrency('Currency'),
 };
 
 /**

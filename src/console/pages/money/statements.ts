@@ -41,6 +41,7 @@ import { sumUnclaimed } from '../../../reports/payments/accruals.ts';
 import { describePaid, isPaidElsewhere } from '../../../reports/payments/payments.ts';
 import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm, notOffered } from '../../markup/action-form.ts';
+import { queryForm } from '../../markup/filter.ts';
 import {
   amountList,
   anchor,
@@ -56,7 +57,7 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { keyOf, monthOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/statements';
 
@@ -93,8 +94,8 @@ function sayToPay({ currencies, uncountedSums, unknownFees }: StatementSums): st
 
 /** Page that lists the open months with something to pay and the closed statements, and opens the statement of any month. */
 export const statementsPage = definePage(PATH, async (visit) => {
-  const chosen = textOf(visit, 'month');
-  if (chosen !== null && isMonth(chosen)) return { redirect: visit.link(`${PATH}/${chosen}`) };
+  const chosen = monthOf(visit, 'month');
+  if (chosen !== null) return { redirect: visit.link(`${PATH}/${chosen}`) };
   const after = textOf(visit, 'after');
   const rows = await listStatements(visit.db, {
     limit: PAGE_ROWS + 1,
@@ -109,14 +110,15 @@ export const statementsPage = definePage(PATH, async (visit) => {
   return {
     title: 'Statements',
     content: html`<p>What each deal earned in a month, net of refunds and cancellations. The last month that is over is ${month(last)}; days are those of ${timeZone}.</p>
-<form class="filter" method="get" action="${visit.link(PATH)}" role="search" aria-label="Open a month">
-<label>Month <input type="text" name="month" placeholder="2026-10" pattern="\d{4}-(0[1-9]|1[0-2])" required></label>
-<button type="submit">Open</button>
-</form>
-${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map(({ month: label, dealId }, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${label}/document`, { deal: dealId }), `${label} for deal ${dealId}`)}`)}.</p>`}
+${queryForm(
+  visit,
+  { asks: ['month', 'after'], label: 'Open a month', className: 'filter' },
+  html`<label>Month <input type="text" name="month" placeholder="2026-10" pattern="\d{4}-(0[1-9]|1[0-2])" required></label>
+<button type="submit">Open</button>`,
+)}${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map(({ month: label, dealId }, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${label}/document`, { deal: dealId }), `${label} for deal ${dealId}`)}`)}.</p>`}
 <h2>Open</h2>
 <p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.${unknown === 0 ? null : html` The amounts are at least that: it is unknown what ${plural(unknown, 'order')} earn${unknown === 1 ? 's' : null}.`}</p>
-${table({ rows: open, about: 'Open months', none: 'No open month has an order that counts.' }, [
+${table({ rows: open, about: 'Open months', visit: null, none: 'No open month has an order that counts.' }, [
   column('Month', ({ month: label }) => month(label)),
   column('State', ({ month: label }) =>
     label <= last ? 'can be closed' : 'not over: orders can still be returned',
@@ -281,23 +283,31 @@ function currencyTable(
     );
   const path = `/statements/${month}`;
   return html`<h2>To pay in ${currency}: ${formatMoney(amount, currency)}</h2>
-${table({ rows: rows.slice(0, PAGE_ROWS), about: `What deals are owed in ${currency}`, none: 'No deal.' }, [
-  column('Deal', ({ dealId }) =>
-    dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
-  ),
-  column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
-  number('Orders', ({ orders }) => formatCount(orders)),
-  money('Net revenue', 'netAmount'),
-  money('Commission', 'commission'),
-  money('Corrections', 'corrections'),
-  money('Fees', 'fees'),
-  number('To pay', (deal) => formatMoney(deal.amount, currency)),
-  closed === null || !visit.may('GET /statements/:month/document')
-    ? null
-    : column('Document', ({ dealId }) =>
-        dealId === null ? null : anchor(visit.link(path, { deal: dealId, download: 'pdf' }), 'PDF'),
-      ),
-])}
+${table(
+  {
+    rows: rows.slice(0, PAGE_ROWS),
+    about: `What deals are owed in ${currency}`,
+    visit: null,
+    none: 'No deal.',
+  },
+  [
+    column('Deal', ({ dealId }) =>
+      dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
+    ),
+    column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
+    number('Orders', ({ orders }) => formatCount(orders)),
+    money('Net revenue', 'netAmount'),
+    money('Commission', 'commission'),
+    money('Corrections', 'corrections'),
+    money('Fees', 'fees'),
+    number('To pay', (deal) => formatMoney(deal.amount, currency)),
+    closed === null || !visit.may('GET /statements/:month/document')
+      ? null
+      : column('Document', ({ dealId }) =>
+          dealId === null ? null : anchor(visit.link(path, { deal: dealId, download: 'pdf' }), 'PDF'),
+        ),
+  ],
+)}
 ${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: last?.dealId ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
 }
 
