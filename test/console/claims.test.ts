@@ -29,6 +29,12 @@ it('the console adds pasted claims, shows the answer to each with the next step,
   );
   expect(page.text).toContain('/codes/assign?job=orders&amp;code=NOBODY');
   expect(page.text).not.toContain('<script>alert');
+  // The filter has the words of the rows.
+  expect(page.text).toContain('<option value="rejected">rejected</option>');
+  const token = 'v'.repeat(32);
+  const viewer = await startTestConsole(shop, { tokens: [{ name: 'vi', role: 'viewer', token }] });
+  const asViewer = (await viewer.get('/claims', { authorization: `Bearer ${token}` })).text;
+  expect(asViewer).not.toContain('<summary>Close</summary>');
   // Whoever adds a list that nobody can use is told why, and nothing is added.
   for (const [bad, why] of [
     ['mia.test,A1\n', 'Line 1 creator: The column is missing.'],

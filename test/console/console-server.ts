@@ -73,6 +73,15 @@ export async function startTestConsole(
   };
 }
 
+/** What a page says more than once, in a row or folded about what the role of the person may not do. */
+export function repeatedRefusals(page: string): readonly string[] {
+  const said = [...page.matchAll(/(?:Marketing or an operator|Only an operator) can [^<]*/g)].map(
+    ([one]) => one,
+  );
+  const parts = [...page.matchAll(/<(tr|details)\b.*?<\/\1>/gs)].map(([part]) => part);
+  return said.filter((one, at) => said.indexOf(one) < at || parts.some((part) => part.includes(one)));
+}
+
 /**
  * Returns the text that a user reads on a page: tags are removed and entities are decoded. Times are as their tooltips
  * say them, in UTC.

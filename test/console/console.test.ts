@@ -44,6 +44,7 @@ describe('every page', () => {
   it('is valid HTML, says so if its filter leaves nothing, and escapes hostile text', async () => {
     const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
     const { get } = await startTestConsole(shop);
+    let tried = 0;
     for (const path of paths) {
       const { status, text } = await get(path);
       expect([path, status]).toEqual([path, 200]);
@@ -60,13 +61,15 @@ describe('every page', () => {
         if (!form.includes('action="/search')) expect(form, path).toContain('name="probe" value="1"');
       }
       const known = nones(text);
-      const [filter = ''] =
-        /<form class="filter".*?role="search" aria-label="Filter.*?<\/form>/s.exec(text) ?? [];
+      const [filter = ''] = /<form class="filter"[^>]*aria-label="Filter.*?<\/form>/s.exec(text) ?? [];
       const fields = [...filter.matchAll(/(?:type="text"|select) name="(?!from|to|run|bulk)(\w+)"/g)].map(
         ([, name]) => name,
       );
       for (const field of path.includes('?') ? [] : fields) {
-        const { text: left } = await get(`${path}?${field}=nothing-is-called-so`);
+        const { status: isKnown, text: left } = await get(`${path}?${field}=nothing-is-called-so`);
+        // A field with fixed options refuses another.
+        if (isKnown === 400) continue;
+        tried += 1;
         expect(textOf(left), `${path} ${field}`).toMatch(
           /Nothing matches this filter\. Show all|There is nothing to compare for this deal|no such order/,
         );
@@ -77,6 +80,7 @@ describe('every page', () => {
         expect(left, `${path} ${field}`).toMatch(/(?:input|option)[^>]* value="nothing.is.called.so"/i);
       }
     }
+    expect(tried).toBeGreaterThan(30);
   });
 
   it('names on Home what waits for a person, with its money, and each sentence leads to exactly those orders', async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { openWorkshop, toCsv } from '../runs/workshop.ts';
-import { startTestConsole, textOf } from './console-server.ts';
+import { repeatedRefusals, startTestConsole, textOf } from './console-server.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -196,4 +196,53 @@ it('orders that are stated in another currency are settled on their page, exactl
   const correction = { source: 'shop', order: '2', shown: shown(decided.text), reason: 'wrong order' };
   expect((await post('/restated/settle', { ...correction, as: 'sent' })).status).toBe(200);
   expect(textOf((await get('/statements/2026-04')).text)).toContain('To pay 11.50 EUR');
+});
+
+it('the form of a filter loses none, and no reason credits orders of several words that are not known', async () => {
+  const shop = await openWorkshop({ flow: FLOW });
+  shop.drop(
+    'orders.csv',
+    toCsv([
+      { id: 'G1', status: 'shaky' },
+      { id: 'G2', status: 'odd' },
+    ]),
+  );
+  await shop.run();
+  const tokens = [
+    { name: 'ann', role: 'operator' as const, token: 'o'.repeat(32) },
+    { name: 'ben', role: 'viewer' as const, token: 'v'.repeat(32) },
+  ];
+  const { get, post } = await startTestConsole(shop, { tokens });
+  const as = (letter: string) => ({
+    authorization: `Bearer ${letter.repeat(32)}`,
+    'sec-fetch-site': 'same-origin',
+  });
+  const chosen = '/held?source=shop&why=unknown+status';
+  const one = (await get(`${chosen}&status=shaky`, as('o'))).text;
+  expect(one).toContain('name="status" value="shaky"');
+  expect(textOf(one)).toContain('Credit it');
+  // Without the word, the orders of both can only be excluded.
+  const both = (await get(chosen, as('o'))).text;
+  expect(textOf(both)).toMatch(
+    /They have 2 different words that are not known\. To credit orders, choose one word/,
+  );
+  expect(both).not.toContain('value="credit"');
+  expect(textOf(both)).toContain('Exclude all 2');
+  const refused = await post(
+    '/held/decide',
+    {
+      ...{ source: 'shop', why: 'unknown_status', decision: 'credit', reason: 'paid' },
+      shown: /name="shown" value="([^"]*)"/.exec(both)?.[1] ?? '',
+    },
+    as('o'),
+  );
+  expect([refused.status, textOf(refused.text)]).toEqual([
+    409,
+    expect.stringContaining('The orders have different words that are not known: choose one of them.'),
+  ]);
+  // An id is found in either case, as by a search.
+  expect(textOf((await get('/held?order=g1', as('o'))).text)).toContain('status "shaky" is not known');
+  const asViewer = (await get(`${chosen}&status=shaky`, as('v'))).text;
+  expect(repeatedRefusals(asViewer)).toEqual([]);
+  expect(textOf(asViewer)).toContain('Marketing or an operator can decide about them.');
 });

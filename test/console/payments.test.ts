@@ -6,7 +6,7 @@ import { listAudit } from '../../src/reports/list-audit.ts';
 import { describeUnpaid } from '../../src/reports/payments/payments.ts';
 import { IBANS, openPaymentShop, PAYEES } from '../money/payment-shop.ts';
 import { hiddenFields } from './bulk-shop.ts';
-import { startTestConsole, textOf } from './console-server.ts';
+import { repeatedRefusals, startTestConsole, textOf } from './console-server.ts';
 
 it('the console proposes what the page showed, exports it, gives the file again, and cancels it only with a tick', async () => {
   const shop = await openPaymentShop();
@@ -38,6 +38,16 @@ it('the console proposes what the page showed, exports it, gives the file again,
   );
   expect((await get(PATH)).text).toContain('Export 2 of proposal 1: 25.00 EUR</button>');
   await sql`delete from ops.payments where reference like 'OLD-%'`.execute(shop.db);
+
+  // Marketing may cancel none, which the page says once.
+  const token = 'm'.repeat(32);
+  const marketing = await startTestConsole(shop, { tokens: [{ name: 'mo', role: 'marketing', token }] });
+  const asMarketing = (await marketing.get(PATH, { authorization: `Bearer ${token}` })).text;
+  expect(repeatedRefusals(asMarketing)).toEqual([]);
+  expect(asMarketing).toContain('Only an operator can cancel or complete payments.');
+  expect(asMarketing).not.toContain('<summary>Cancel</summary>');
+  for (const path of ['/money/accruals', '/statements'])
+    expect((await get(`${path}?month=Oktober`)).status, path).toBe(400);
 
   const file = () => fetch(`${url}${PATH}/file?proposal=1&format=pain.001`);
   // What nobody exported has no file.

@@ -7,7 +7,7 @@ import { createProviderSignIn } from '../../src/console/access/provider.ts';
 import { createConsoleServer } from '../../src/console/console-server.ts';
 import { listAudit } from '../../src/reports/list-audit.ts';
 import { addDoubts, previewAll } from './bulk-shop.ts';
-import { startTestConsole, textOf } from './console-server.ts';
+import { repeatedRefusals, startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
 const tokens = ROLES.map((role) => ({ name: role, role, token: role.padEnd(32, '-') }));
@@ -67,6 +67,14 @@ describe('the table of rights', () => {
           ...{ role, permission, isForbidden: !permits(role, permission) },
         });
       }
+  });
+
+  it('is followed by pages: what a role may not do is in no row of a list, and a page says so once', async () => {
+    const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
+    const { get } = await startTestConsole(shop, { tokens });
+    for (const role of ROLES)
+      for (const path of paths)
+        expect([role, path, repeatedRefusals((await get(path, as(role))).text)]).toEqual([role, path, []]);
   });
 
   it('lets marketing assign a code and decide about doubts, but send nothing again and see no rows of files', async () => {

@@ -11,7 +11,7 @@ import {
   type PausedJob,
 } from '../../reports/runs/list-slots.ts';
 import { definePage, type Visit } from '../console-page.ts';
-import { actionForm, notOffered } from '../markup/action-form.ts';
+import { actColumn, actionForm, notOffered } from '../markup/action-form.ts';
 import { byDay, byOption, byText, readFilter } from '../markup/filter.ts';
 import { anchor, badge, instant, pagedTable, table, zonedTime } from '../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../read-query.ts';
@@ -65,9 +65,9 @@ function jobsTable(paused: readonly PausedJob[], visit: Visit): Html {
       column('When', whenOf),
       column('Next due times', (job) => nextOf(job, visit)),
       column('State', ({ name }) => pauseOf(paused, name, visit)),
-      column('Change', (job) => changesOf(job, { paused, visit })),
+      actColumn(visit, '/schedules/run-now', ['Change', (job) => changesOf(job, { paused, visit })]),
     ],
-  )}${gone.map(({ job }) => html`<p>${job} is paused, and gone from the configuration. ${resumeForm(job, visit)}</p>`)}`;
+  )}${gone.map(({ job }) => html`<p>${job} is paused, and gone from the configuration. ${visit.may('POST /schedules/resume') ? resumeForm(job, visit) : null}</p>`)}${visit.may('POST /schedules/run-now') ? null : html`<p>${notOffered(visit, 'POST /schedules/run-now', 'run a job now, or pause it')}</p>`}`;
 }
 
 function whenOf({ schedule, timeZone, after }: JobSettings): Html | string {
@@ -104,7 +104,6 @@ function changesOf(
     ['/schedules/run-now', 'Run now'],
     ['/schedules/pause', 'Pause'],
   ] as const;
-  if (!visit.may('POST /schedules/run-now')) return notOffered(visit, 'POST /schedules/run-now');
   return html`${forms.map(
     ([path, button]) =>
       html`<details><summary>${button}</summary>${actionForm(visit, path, { hidden: { job: name }, button: `${button}: ${name}` })}</details>`,

@@ -27,7 +27,7 @@ import {
   formatUsual,
 } from '../../../reports/money/leaks.ts';
 import { definePage, type Visit } from '../../console-page.ts';
-import { actionForm } from '../../markup/action-form.ts';
+import { actColumn, actionForm, notOffered } from '../../markup/action-form.ts';
 import { barChart } from '../../markup/bars.ts';
 import { byChoice, byOption, byText, queryForm, readFilter } from '../../markup/filter.ts';
 import {
@@ -124,13 +124,15 @@ async function assigned(filter: CodeFilter, visit: Visit): Promise<Html> {
         overriddenBy === null ? 'yes' : `no: line ${overriddenBy} of codes.csv takes precedence`,
       ),
       column('Job', ({ job }) => job),
-      column('Withdraw', ({ job, folded, code }) =>
-        actionForm(visit, '/codes/withdraw', {
-          hidden: { job, code: folded },
-          reasonLabel: `Why ${code} is withdrawn`,
-          button: 'Withdraw',
-        }),
-      ),
+      actColumn(visit, '/codes/withdraw', [
+        'Withdraw',
+        ({ job, folded, code }) =>
+          actionForm(visit, '/codes/withdraw', {
+            hidden: { job, code: folded },
+            reasonLabel: `Why ${code} is withdrawn`,
+            button: 'Withdraw',
+          }),
+      ]),
     ],
   );
 }
@@ -244,7 +246,7 @@ ${await voidPart(leak, { code: folded, visit })}
 <h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
 ${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, { folded, leak, visit })}
 ${ownerTable(assigned, owners, visit)}
-<details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>
+${visit.may('POST /codes/assign') ? html`<details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>` : html`<p>${notOffered(visit, 'POST /codes/assign', 'assign an owner')}</p>`}
 <h2>Orders with this code and without an owner</h2>
 <p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>
 ${table({ rows: orders, about: `Newest orders with ${code}`, visit: null, none: 'Every order with this code has an owner, or waits for another reason.' }, orderColumns(visit))}`,
@@ -449,13 +451,14 @@ ${pagedTable(
     ),
     column('Acknowledged', (leak) => decision(leak, visit)),
   ],
-)}`,
+)}${visit.may('POST /money/leaks/acknowledge') || rows.length === 0 ? null : html`<p>${notOffered(visit, 'POST /money/leaks/acknowledge', 'acknowledge codes')}</p>`}`,
   };
 });
 
 function decision({ code, acknowledged }: LeakedCode, visit: Visit) {
   if (acknowledged !== null)
     return html`${instant(acknowledged.at, visit)} by ${acknowledged.by}: ${acknowledged.reason}`;
+  if (!visit.may('POST /money/leaks/acknowledge')) return 'no';
   return actionForm(visit, '/money/leaks/acknowledge', {
     hidden: { code },
     reasonLabel: `Why ${code} needs no more attention`,
