@@ -103,6 +103,27 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     // Each of more than fifty pages takes two to four seconds.
   }, 420_000);
 
+  it('keeps what the keyboard reaches above the bar at the bottom of a phone', async () => {
+    const { shop } = await openConsoleShop();
+    const { url } = await startTestConsole(shop);
+    const browser = await openBrowser();
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await page.goto(`${url}/money/reconciliation`);
+    await page.locator('main').focus();
+    const covered: string[] = [];
+    for (let pressed = 0; pressed < 40; pressed += 1) {
+      await page.keyboard.press('Tab');
+      const hidden = await page.evaluate<string | null>(`(() => {
+        const [at, bar] = [document.activeElement, document.querySelector('.places')];
+        if (bar.contains(at) || at === document.body) return null;
+        const [own, over] = [at.getBoundingClientRect(), bar.getBoundingClientRect()];
+        return own.bottom > over.top + 1 ? at.textContent + ' ' + own.bottom : null;
+      })()`);
+      if (hidden !== null) covered.push(hidden);
+    }
+    expect(covered).toEqual([]);
+  });
+
   it('updates a page without losing the focus, until updates are paused', async () => {
     const { shop } = await openConsoleShop();
     const { url } = await startTestConsole(shop);
