@@ -118,6 +118,32 @@ describe.each(ENGINES)('an order whose id another order has on %s', (engine) => 
     expect(await shop.read(rows, { sums })).toMatchObject({ rejectedRows: 2, ordersNew: 0 });
   });
 
+  test('is in doubt although a version between them does not say when the order was placed', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [placed(1)] });
+    for (const total of ['19.00', '18.00'])
+      await shop.read({ orders: [order('1', { placedAt: null, total })] });
+    expect(await doubtsOf(shop)).toEqual(['1 -']);
+    await shop.read({ orders: [placed(2, { total: '55.00' })] });
+    expect(await currentOrders(shop)).toEqual(['1 18']);
+    expect(await doubtsOf(shop)).toEqual(['1 other_order_same_id']);
+    await shop.read({ orders: [placed(1, { total: '20.00' })] });
+    expect(await doubtsOf(shop)).toEqual(['1 -']);
+  });
+
+  test.each([
+    [[1, null, 2], { rejectedRows: 3, ordersNew: 0 }],
+    [[null, 1, 2], { rejectedRows: 3, ordersNew: 0 }],
+    [[1, null, 1], { rejectedRows: 0, ordersNew: 1 }],
+  ])('contradicts distant rows of one file, past one that does not say when: %j', async (months, read) => {
+    const shop = await openShop(database());
+    const parts = months.map((month, at) => {
+      const said = { changedAt: `2026-04-1${at}T09:00:00Z` };
+      return { orders: [month === null ? order('1', { ...said, placedAt: null }) : placed(month, said)] };
+    });
+    expect(await shop.read(parts)).toMatchObject(read);
+  });
+
   test('is not in doubt if a second reading of its file corrects the time', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [placed(1)] }, { uri: 'a.csv' });

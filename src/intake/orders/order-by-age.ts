@@ -56,20 +56,35 @@ const statedVersion = sql`
           where s.order_version_id = ${statedId}
           limit 1`;
 
+/** The last version of an order, from the one that staged version `o` would replace, that says when it was placed. */
+const placedVersion = sql`
+          with recursive said as (
+            select v.order_version_id, v.stated_version_id, v.placed_at, v.replaces
+            from intake.orders v
+            where v.order_version_id = o.replaces
+            union all
+            select v.order_version_id, v.stated_version_id, v.placed_at, v.replaces
+            from said x
+            cross join lateral (select v.* from intake.orders v where v.order_version_id = x.replaces limit 1) v
+            where x.placed_at is null
+          )
+          select * from said where placed_at is not null limit 1`;
+
 /**
  * Finds the staged versions of a file that were placed at another time than the order that they would replace. They state
- * another order: shops begin again with the same numbers. The known state stays in force, in doubt, until a person decides,
- * or a later file states that order again. A second reading of a file may correct the times of the first one. Call it only
- * if orders have changed, before anything else compares them.
+ * another order: shops begin again with the same numbers. A version that does not say when does not hide what an earlier one
+ * said. The known state stays in force, in doubt, until a person decides, or a later file states that order again. A second
+ * reading of a file may correct the times of the first one. Call it only if orders have changed, before anything else
+ * compares them.
  *
  * @returns the number of orders.
  */
 export async function doubtOtherOrders(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
   return execute(trx)`
     with apart as materialized (
-      select o.order_version_id, c.order_version_id as known_id
+      select o.order_version_id, o.replaces as known_id
       from intake.orders o
-      cross join lateral (select c.* from intake.orders c where c.order_version_id = o.replaces limit 1) c
+      cross join lateral (${placedVersion}) c
       cross join lateral (${statedVersion}) s
       where o.source_file_id = ${sourceFileId}::bigint and not o.is_current and ${isPlacedApart('o', 'c')}
         and not exists (

@@ -158,7 +158,11 @@ const mergeByAge = sql`
         [...STORED_COLUMNS, ...OF_STATE].map(({ column, type }) => {
           const given =
             type === 'text[]' ? sql`coalesce(${sql.ref(`g.${column}`)}, '{}')` : sql.ref(`g.${column}`);
-          return sql`${sql.ref(column)} = case when ${isAged} and g.changed_at > o.changed_at then ${given} else ${sql.ref(`o.${column}`)} end`;
+          const newest = sql`case when ${isAged} and g.changed_at > o.changed_at then ${given} else ${sql.ref(`o.${column}`)} end`;
+          // As in `newestOf`: what one state says of it holds for all.
+          return column === 'placed_at'
+            ? sql`placed_at = coalesce(${newest}, o.placed_at, g.placed_at)`
+            : sql`${sql.ref(column)} = ${newest}`;
         }),
       )},
       changed_at = greatest(o.changed_at, g.changed_at)

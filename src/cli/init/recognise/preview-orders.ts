@@ -195,7 +195,13 @@ export async function previewOrders(
 
 type StatedOrders = Map<
   string,
-  { readonly order: StagedOrder; readonly age: FileAge; readonly writtenMs: number }
+  {
+    readonly order: StagedOrder;
+    readonly age: FileAge;
+    readonly writtenMs: number;
+    /** The last time at which a file said that it was placed. */
+    readonly placedAt: StagedOrder['placedAt'];
+  }
 >;
 
 /** The age of a file that is held. */
@@ -219,13 +225,19 @@ function state(
     const known = stated.get(order.orderId);
     const isNewer = known === undefined ? 1 : compareAges(age, known.age);
     const isSameFile = known?.age === age;
-    if (known !== undefined && !isSameFile && arePlacedApart(order.placedAt, known.order.placedAt))
+    const placedAt = order.placedAt ?? known?.placedAt ?? null;
+    if (known !== undefined && !isSameFile && arePlacedApart([order.placedAt, known.placedAt]))
       stated.set(order.orderId, { ...known, order: { ...known.order, doubt: OTHER_ORDER } });
     else if (known !== undefined && isSameFile && isSummed)
-      stated.set(order.orderId, { order: addUp(known.order, order), age, writtenMs });
-    else if (isNewer > 0) stated.set(order.orderId, { order, age, writtenMs });
+      stated.set(order.orderId, { order: addUp(known.order, order), age, writtenMs, placedAt });
+    else if (isNewer > 0) stated.set(order.orderId, { order, age, writtenMs, placedAt });
     else if (isNewer === 0 && known?.order.contentHash !== order.contentHash)
-      stated.set(order.orderId, { order: { ...order, doubt: 'conflicting_states' }, age, writtenMs });
+      stated.set(order.orderId, {
+        order: { ...order, doubt: 'conflicting_states' },
+        age,
+        writtenMs,
+        placedAt,
+      });
   }
 }
 

@@ -263,10 +263,12 @@ export class OrderBuilder {
 
   /** Requires that the rows of an order say that it was placed at about one time. */
   #requirePlacedOnce(open: OpenOrder, slot: number, instant: InstantText): void {
+    const times = [instant];
     for (const { slot: at, value } of open.more ?? NO_MORE) {
       const other = at === slot ? this.#clockOf(open)(value) : null;
-      if (typeof other === 'string' && arePlacedApart(instant, other))
-        throw this.#fault(NUMBER_USED_AGAIN, slot, value);
+      if (typeof other !== 'string') continue;
+      times.push(other);
+      if (arePlacedApart(times)) throw this.#fault(NUMBER_USED_AGAIN, slot, value);
     }
   }
 

@@ -51,8 +51,8 @@ export const NUMBER_USED_AGAIN: Fault = {
   help: 'Make the ids unique: joined_columns of the layout with the date or year, or export each period in a file of its own.',
 };
 
-/** True if one order cannot have been placed at both times. One that is not known proves nothing. */
-export function arePlacedApart(one: InstantText | null, other: InstantText | null): boolean {
-  const hours = one === null || other === null ? 0 : (Date.parse(one) - Date.parse(other)) / 3_600_000;
-  return Math.abs(hours) > SAME_ORDER_HOURS;
+/** True if one order cannot have been placed at all of these times. One that is not known proves nothing. */
+export function arePlacedApart(times: readonly (InstantText | null)[]): boolean {
+  const known = times.flatMap((time) => (time === null ? [] : Date.parse(time)));
+  return Math.max(...known) - Math.min(...known) > SAME_ORDER_HOURS * 3_600_000;
 }

@@ -93,10 +93,10 @@ export function newestOf(states: readonly Built[]): Built {
     doubt ??= built.order.doubt;
   }
   const [first] = states;
-  const [{ placedAt } = { placedAt: null }] = orders;
-  if (orders.some((one) => arePlacedApart(placedAt, one.placedAt)))
+  if (arePlacedApart(orders.map(({ placedAt }) => placedAt)))
     return { kind: 'fault', fault: NUMBER_USED_AGAIN, column: null, value: null };
-  const newest = orders.toSorted((one, other) => (ageOf(one) < ageOf(other) ? 1 : -1))[0];
+  const byAge = orders.toSorted((one, other) => (ageOf(one) < ageOf(other) ? 1 : -1));
+  const [newest] = byAge;
   if (newest === undefined)
     return first?.kind === 'continuation'
       ? { ...first, continuation: { ...first.continuation, rowCount } }
@@ -110,7 +110,12 @@ export function newestOf(states: readonly Built[]): Built {
   // The end of the last row may be missing: then its time may be cut too.
   const contentHash =
     doubt === null || newest.doubt !== null ? newest.contentHash : `${newest.contentHash}:${doubt}`;
-  return { kind: 'order', order: { ...newest, rowCount, doubt: newest.doubt ?? doubt, contentHash } };
+  // An order is placed once, so a state that does not say when does not take back what another one says.
+  const placedAt = byAge.find((one) => one.placedAt !== null)?.placedAt ?? null;
+  return {
+    kind: 'order',
+    order: { ...newest, placedAt, rowCount, doubt: newest.doubt ?? doubt, contentHash },
+  };
 }
 
 /** Instants sort as text, and `UNKNOWN_AGE` sorts after all of them. */

@@ -45,6 +45,39 @@ describe('an order that a file states several times, with the times of its last 
   });
 });
 
+/** Rows of one order: when it was placed, and when it last changed. */
+async function placed(rows: readonly (readonly [placedAt: string, changedAt: string])[]) {
+  const lines = rows.map(([at, changed], index) => `1,1${index},paid,${changed},${at}`);
+  const mapped = await mapText(`${[`${HEADER},placed_at`, ...lines].join('\n')}\n`, { source });
+  return [...mapped.orders.map(({ placedAt }) => placedAt), ...mapped.rejected.map(({ code }) => code)];
+}
+
+describe('states of one order id in a file', () => {
+  const [one, blank, other] = [
+    ['2025-01-01 09:00:00', '2025-01-01 10:00:00'],
+    ['', '2025-06-01 10:00:00'],
+    ['2026-01-01 09:00:00', '2026-01-01 10:00:00'],
+  ] as const;
+  const near = ['2025-01-02 09:00:00', '2025-01-02 10:00:00'] as const;
+
+  test.each([
+    [[one, blank, other]],
+    [[blank, one, other]],
+    [[other, one, blank]],
+    // Each is within the hours of the first one, and the last two are not.
+    [[near, ['2025-01-04 08:00:00', blank[1]], ['2024-12-31 10:00:00', other[1]]]],
+  ] as const)('are two orders if any two say that they were placed at different times', async (rows) => {
+    expect(new Set(await placed(rows))).toEqual(new Set(['conflicting_rows']));
+  });
+
+  test.each([[[one, blank]], [[blank, one]], [[one, near, blank]]] as const)(
+    'say when it was placed if one of them does',
+    async (rows) => {
+      expect(await placed(rows)).toEqual([`${(rows.length > 2 ? near : one)[0].replace(' ', 'T')}Z`]);
+    },
+  );
+});
+
 test.each(['', 'yesterday', '2026-02-31', '2099-04-10 09:00:00'])(
   'a row whose time is "%s" may be newer than any other',
   async (cell) => {
