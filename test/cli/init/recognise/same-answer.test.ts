@@ -92,7 +92,7 @@ function answerOf(event: unknown): object {
 }
 
 test.each([
-  ['says which is newer', ['orders-2026-04-12.csv', 'orders-2026-04-19.csv']],
+  ['says which is newer', ['orders-2026-04-12.csv', 'orders-2026-04-15.csv', 'orders-2026-04-19.csv']],
   ['does not say which is newer', ['one.csv', 'other.csv']],
 ])('init counts an order of several files once, as a run does, if their age %s', async (_what, names) => {
   const shop = await openWorkshop({ flow: flowOf(STARTER) });
@@ -100,11 +100,17 @@ test.each([
     .replace('#1001,PAID,EUR,11.00', '#1001,PAID,EUR,21.00')
     .replace('#1016,paid,EUR,ten,ten', '#1016,paid,EUR,26.00,26.00')
     .replace('EUR,18.00', 'EUR,18.x0');
-  // The number of this order is used again a week later, by another one.
-  const reused = (total: string, day: string) =>
-    `#2000,paid,EUR,${total},${total},,MIA10,${day} 11:11:26 +0200,,6000,,,web\n`;
+  // The number of this order is used again a week later, by another one. A file between them does not say when it was placed.
+  const reused = (total: string, placedAt: string) =>
+    `#2000,paid,EUR,${total},${total},,MIA10,${placedAt},,6000,,,web\n`;
+  const contentOf = (at: number) =>
+    at === 0
+      ? FILE + reused('40.00', '2026-04-10 11:11:26 +0200')
+      : at === names.length - 1
+        ? later + reused('50.00', '2026-04-17 11:11:26 +0200')
+        : FILE.slice(0, FILE.indexOf('\n') + 1) + reused('40.00', '');
   for (const [at, name] of names.entries()) {
-    shop.drop(name, at === 0 ? FILE + reused('40.00', '2026-04-10') : later + reused('50.00', '2026-04-17'));
+    shop.drop(name, contentOf(at));
     utimesSync(join(shop.folder, 'exports', name), 1_780_000_000, 1_780_000_000);
   }
   cpSync(join(shop.folder, 'exports'), join(shop.folder, 'again'), {
