@@ -29,10 +29,10 @@ export type CommandDefinition = {
   /** Whether it changes something, so that it has `--dry-run`. */
   readonly changes?: boolean;
   /**
-   * Whether it is a decision, which changes something and requires a reason: what the reason is, and where it is kept, such
-   * as `why; kept with the claim`.
+   * Given if it is a decision, which changes something and requires a reason: what the reason says, such as `why`, and where
+   * it is kept, such as `with the claim`.
    */
-  readonly decides?: `${string}; kept ${string}`;
+  readonly decides?: { readonly says: string; readonly kept: string };
   readonly takes?: (command: Command) => unknown;
   readonly examples?: readonly (readonly [command: string, meaning: string])[];
   readonly notes?: string;
@@ -53,8 +53,8 @@ export function addCommand(parent: Command, definition: CommandDefinition, act: 
   if (readsConfig) addConfigOptions(command);
   takes?.(command);
   if (decides !== undefined)
-    command.requiredOption('--reason <text>', decides, (text) =>
-      requireReason(text, decides.split('kept ')[1]),
+    command.requiredOption('--reason <text>', `${decides.says}; kept ${decides.kept}`, (text) =>
+      requireReason(text, decides.kept),
     );
   if (changes || decides !== undefined)
     command.option('--dry-run', 'show what it would do, and change and send nothing');

@@ -110,7 +110,7 @@ describe('the command jobs', () => {
       expect.stringContaining('npx influencer-sync plan by-hand'),
     ]);
     expect((await shop.cli('jobs', 'pause', 'orders', '--reason', ' ')).stderr).toContain(
-      'You must give a reason.',
+      "You must give a reason.\n\n  Add --reason '…'. It is kept in ops.audit.\n",
     );
     expect((await shop.cli('jobs', 'pause', 'orders')).exitCode).toBe(2);
     expect(await shop.db.selectFrom('ops.audit').selectAll().execute()).toEqual([]);

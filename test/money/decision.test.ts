@@ -286,7 +286,7 @@ describe('currencies are never mixed:', () => {
       /another currency since \(3\): sent with 300\.00 USD[\s\S]*A1 [\s\S]*and 2 more/,
     );
     expect(brief.stdout).not.toContain('A2');
-    const csv = await shop.cli('statement', 'restated', '--format', 'csv', '--limit', '1');
+    const csv = await shop.cli('statement', 'restated', '--format', 'csv');
     expect([csv.exitCode, csv.stdout.split('\r\n')]).toEqual([
       3,
       [
@@ -295,6 +295,14 @@ describe('currencies are never mixed:', () => {
         '',
       ],
     ]);
+    for (const whole of [
+      ['--format', 'csv'],
+      ['--as', 'sent', '--order', 'A1'],
+    ])
+      expect(await decide(...whole, '--limit', '1')).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('so --limit has no effect'),
+      });
     const kept = await decide('--as', 'sent', '--order', 'A1', '--order', 'A2');
     expect([kept.exitCode, kept.stdout]).toEqual([
       0,

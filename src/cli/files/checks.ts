@@ -29,7 +29,7 @@ export const checksCommand: CommandDefinition = {
   commands: [
     {
       name: 'acknowledge',
-      decides: 'why; kept with the finding',
+      decides: { says: 'why', kept: 'with the finding' },
       description: 'confirm that an unusual file is correct; if it is held, the next run reads it',
       takes: (command) =>
         command.argument(

@@ -48,7 +48,7 @@ export const filesCommand: CommandDefinition = {
   commands: [
     {
       name: 'release',
-      decides: 'why; kept with the file',
+      decides: { says: 'why', kept: 'with the file' },
       description: 'end the hold of files that you do not need',
       takes: (command) =>
         command

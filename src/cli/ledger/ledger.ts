@@ -38,7 +38,7 @@ export const ledgerCommand: CommandDefinition = {
   commands: [
     {
       name: 'seed',
-      decides: 'how you know; kept with the decision',
+      decides: { says: 'how you know', kept: 'with the decision' },
       description: 'record a file of orders that were credited elsewhere, so that they are not posted',
       takes: (command) =>
         command.argument(
@@ -50,14 +50,14 @@ export const ledgerCommand: CommandDefinition = {
     { name: 'seeds', description: 'list the recorded files', action: showSeeds },
     {
       name: 'unseed',
-      decides: 'why; kept with the decision',
+      decides: { says: 'why', kept: 'with the decision' },
       description: 'withdraw a file; this is recorded as a decision',
       takes: (command) => command.argument('<id>', 'number of the seed, as `ledger seeds` shows it', parseId),
       action: takeSeedBack,
     },
     {
       name: 'recover',
-      decides: 'what happened; kept with the decision',
+      decides: { says: 'what happened', kept: 'with the decision' },
       description:
         'continue with a database that was restored, failed over or replaced: the orders that it lost are not posted again',
       takes: (command) =>
@@ -71,7 +71,7 @@ export const ledgerCommand: CommandDefinition = {
     },
     {
       name: 'move',
-      decides: 'why; kept with the decision',
+      decides: { says: 'why', kept: 'with the decision' },
       description:
         'move the embedded database of the data folder to the empty server that DATABASE_URL names',
       action: moveToServer,

@@ -77,7 +77,7 @@ export const claimsCommand: CommandDefinition = {
     },
     {
       name: 'close',
-      decides: 'why; kept with the claim',
+      decides: { says: 'why', kept: 'with the claim' },
       description: 'close a claim, or open it again; its answer is kept, and no order changes',
       takes: (command) =>
         command

@@ -25,7 +25,7 @@ export const leaksCommand: CommandDefinition = {
   commands: [
     {
       name: 'acknowledge',
-      decides: 'why; kept in the audit',
+      decides: { says: 'why', kept: 'in the audit' },
       description: 'acknowledge a flagged code: it is not reported again for 30 days',
       takes: (command) => command.argument('<code>', 'the code, as `leaks` lists it'),
       action: performAcknowledging,

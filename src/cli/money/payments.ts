@@ -67,7 +67,7 @@ export const paymentsCommand: CommandDefinition = {
   commands: [
     {
       name: 'propose',
-      decides: 'why; kept with the proposal',
+      decides: { says: 'why', kept: 'with the proposal' },
       description: 'propose to pay what is unpaid of the closed statements up to a month',
       takes: (command) => command.argument('<month>', 'the last closed month, such as 2026-05', parseMonth),
       action: performProposing,
@@ -102,7 +102,7 @@ export const paymentsCommand: CommandDefinition = {
     bookingCommand('dismiss', 'say that a held booking is about something else'),
     {
       name: 'cancel',
-      decides: 'why; kept with the payment',
+      decides: { says: 'why', kept: 'with the payment' },
       description: 'cancel a payment; its amounts can be proposed again',
       takes: (command) =>
         command
@@ -112,7 +112,7 @@ export const paymentsCommand: CommandDefinition = {
     },
     {
       name: 'complete',
-      decides: 'how; kept with the payment',
+      decides: { says: 'how', kept: 'with the payment' },
       description: 'record that you paid the rest of a partly paid payment in another way',
       takes: (command) =>
         command
@@ -126,7 +126,7 @@ export const paymentsCommand: CommandDefinition = {
     },
     {
       name: 'settle',
-      decides: 'how; kept with the payment',
+      decides: { says: 'how', kept: 'with the payment' },
       description: 'record that you paid a creator in another way, or that what the creator owes is settled',
       takes: (command) =>
         command
@@ -142,7 +142,7 @@ export const paymentsCommand: CommandDefinition = {
 
 function bookingCommand(name: 'confirm' | 'dismiss', description: string): CommandDefinition {
   return {
-    ...{ name, description, decides: 'how you know; kept with the booking' },
+    ...{ name, description, decides: { says: 'how you know', kept: 'with the booking' } },
     takes: (command) => command.argument('<booking>', 'number of the booking', parseId),
     action: (output: Output, booking: string, options: DecisionOptions) =>
       performDeciding(output, { booking, isPayment: name === 'confirm' }, options),

@@ -67,14 +67,14 @@ export const statementCommand: CommandDefinition = {
   commands: [
     {
       name: 'close',
-      decides: 'why; kept with the statement',
+      decides: { says: 'why', kept: 'with the statement' },
       description: 'freeze a month: later changes are corrections in the next statement',
       takes: (command) => command.requiredOption('--month <month>', 'such as 2026-10', parseMonth),
       action: performClosing,
     },
     {
       name: 'send',
-      decides: 'why; kept with the mail',
+      decides: { says: 'why', kept: 'with the mail' },
       description: 'send the closed statement of a deal to its creator by mail, once',
       takes: (command) =>
         command
@@ -113,7 +113,11 @@ export const statementCommand: CommandDefinition = {
             ).choices(['sent', 'returned']),
           )
           .option('--reason <text>', 'how you know; kept in the audit')
-          .option('--limit <count>', 'maximum orders to list', parseCount, 50)
+          .option(
+            '--limit <count>',
+            `maximum orders to list as a table (default: ${SHOWN_ORDERS})`,
+            parseCount,
+          )
           .addOption(
             new Option('--format <format>', 'what to print').choices(['table', 'csv']).default('table'),
           ),
@@ -390,12 +394,14 @@ async function performMails(output: Output, options: MailsOptions): Promise<Exit
   return EXIT.ok;
 }
 
+const SHOWN_ORDERS = 50;
+
 type RestatedOptions = ConfigOptions & {
   readonly source?: string;
   readonly order?: readonly string[];
   readonly as?: ComesTo;
   readonly reason?: string;
-  readonly limit: number;
+  readonly limit?: number;
   readonly format: 'table' | 'csv';
 };
 
@@ -413,8 +419,13 @@ async function performRestated(output: Output, options: RestatedOptions): Promis
   const { describeOtherCurrency, renderOtherCurrencyCsv } = await import(
     '../../reports/money/other-currency.ts'
   );
+  const { source = null, order: orderIds = null, as: comesTo, limit } = options;
+  if (limit !== undefined && (comesTo !== undefined || options.format === 'csv'))
+    throw usageError(
+      `${comesTo === undefined ? 'A CSV has all orders' : 'A decision is about all orders that you name'}, so --limit has no effect.`,
+      'Leave it out. --order ID and --source NAME say which orders are meant.',
+    );
   const { config, read, change, decide } = await openCommand(output, options);
-  const { source = null, order: orderIds = null, as: comesTo } = options;
   const filter = { source, orderIds };
   if (comesTo === undefined) {
     const orders = await read((db) => listOtherCurrency(db, filter));
@@ -422,7 +433,10 @@ async function performRestated(output: Output, options: RestatedOptions): Promis
     const sent = orders.map(({ sentAmount: amount, currency }) => ({ amount, currency }));
     if (options.format === 'csv') output.printRows(renderOtherCurrencyCsv(orders));
     else if (orders.length === 0) output.print('No posted order is stated in another currency.');
-    else output.show(describeOtherCurrency(orders.slice(0, options.limit), { count: orders.length, sent }));
+    else
+      output.show(
+        describeOtherCurrency(orders.slice(0, limit ?? SHOWN_ORDERS), { count: orders.length, sent }),
+      );
     return orders.length > 0 ? EXIT.rowsRejected : EXIT.ok;
   }
   if (source === null && orderIds === null)

@@ -26,13 +26,13 @@ export const hashKeyCommand: CommandDefinition = {
   commands: [
     {
       name: 'retire',
-      decides: 'why; kept in the audit',
+      decides: { says: 'why', kept: 'in the audit' },
       description: 'give up the previous key, and delete the customers who are known only under it',
       action: retireHashKey,
     },
     {
       name: 'lost',
-      decides: 'what happened; kept in the audit',
+      decides: { says: 'what happened', kept: 'in the audit' },
       description:
         'continue with a new key after you lost the old one: customers in exports that were read count as submitted',
       action: replaceLostHashKey,

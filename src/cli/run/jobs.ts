@@ -24,7 +24,7 @@ export const jobsCommand: CommandDefinition = {
   action: showJobs,
   commands: (['run_now', 'pause', 'resume'] as const).map((decision) => ({
     name: decision.replace('_', '-'),
-    decides: 'why; kept in ops.audit',
+    decides: { says: 'why', kept: 'in ops.audit' },
     description: DECISIONS[decision],
     takes: (command) => command.argument('<job>', 'name of the job'),
     action: (output, job: string, options: DecisionOptions) =>

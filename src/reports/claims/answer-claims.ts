@@ -121,7 +121,7 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
   for (const life of lives)
     for (const entry of life.entries)
       if (entry.state === 'accepted' && (await isOf(db, claimant, creditedBy(entry))) === true)
-        return unlessUnread(life, await answerCredited(asking, { ...life, entries: [entry] }, entry));
+        return unlessUnread(life, await answerCreditedClaim(asking, { ...life, entries: [entry] }, entry));
   const [life, ...others] = lives;
   if (life === undefined) return answerUnseen(claim, asking);
   if (others.length > 0)
@@ -188,7 +188,7 @@ function sayCorrection(which: string, amount: DecimalText, currency: string): st
   return `${which} ${does} ${formatMoney(amount.replace(/^-/, ''), currency)}.`;
 }
 
-async function answerCredited(asking: Asking, life: OrderLife, entry: EntryLife): Promise<ClaimAnswer> {
+async function answerCreditedClaim(asking: Asking, life: OrderLife, entry: EntryLife): Promise<ClaimAnswer> {
   const { change, amount, currency } = entry;
   const counted = await readCounted(asking, entry);
   const day = formatInstant(entry.stateChangedAt).slice(0, 10);
