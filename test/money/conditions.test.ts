@@ -658,10 +658,17 @@ describe('a row from a number of orders or a revenue on', () => {
     await add(db, [{ at: '2025-01-02', refunded: 200 }], 7);
     const unknown = ['unknown_net: 1', 'unknown_tier: 1'];
     expect(await earned(db, inAll)).toEqual(['1: 10 by 2', '5: 20 by 3', '6: 20 by 3', ...unknown]);
+    const seed = (id: number, deal: string) =>
+      sql`
+        insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, deal_id, run_id) overriding system value
+        values (${id}, 'referral', 'a', ${`seed ${id}`}, 'accepted', 0, '{}', '', 'orders', ${deal}, 1)`.execute(
+        db,
+      );
+    // What another tool credited to another deal counts for that one only.
+    await seed(999, 'D2');
+    expect(await earned(db, inAll)).toEqual(['1: 10 by 2', '5: 20 by 3', '6: 20 by 3', ...unknown]);
     // Another tool credited an order, so even the first may be the second.
-    await sql`
-      insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, deal_id, run_id) overriding system value
-      values (1000, 'referral', 'a', 'seed', 'accepted', 0, '{}', '', 'orders', 'D1', 1)`.execute(db);
+    await seed(1000, 'D1');
     expect(await earned(db, rules([TIERS, 'D1,10,,,,,,', 'D1,20,,2,,month,,']))).toEqual([
       ...['3: 20 by 3', '5: 20 by 3', 'unknown_net: 1', 'unknown_tier: 2'],
     ]);

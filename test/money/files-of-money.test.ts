@@ -94,7 +94,8 @@ describe('a booking in a file of the bank', () => {
     message,
     help: 'Look it up in the account, and settle the payment by hand if it is one.',
   });
-  const [UNREADABLE, MISSING] = [
+  const [DIRECTION, UNREADABLE, MISSING] = [
+    'It does not say whether money left or came.',
     'Its amount or currency cannot be read.',
     'Its amount or currency is missing.',
   ];
@@ -132,12 +133,43 @@ describe('a booking in a file of the bank', () => {
       EUR + DEBIT + BOOKED + details(EUR, ''),
       [booking({}), MISSING],
     ],
+    [
+      'with details in two groups, each a payment of its own',
+      EUR + DEBIT + BOOKED + details(EUR) + details('<Amt Ccy="EUR">3</Amt>'),
+      [booking({}), booking({ amount: '3.0000' })],
+    ],
+    [
+      'that names only the own account, which says nothing of the other one',
+      `${EUR}${DEBIT}${BOOKED}${details(account('DbtrAcct', IBANS.mia))}`,
+      [booking({})],
+    ],
+    [
+      'that came back, and names only the own account',
+      `${EUR}<CdtDbtInd>CRDT</CdtDbtInd>${BOOKED}${details(account('CdtrAcct', IBANS.mia))}`,
+      [booking({ kind: 'returned' })],
+    ],
+    [
+      'to an account whose check digits do not fit',
+      `${EUR}${DEBIT}${BOOKED}${details(account('CdtrAcct', IBANS.mia.replace('89', '98')))}`,
+      [booking({})],
+    ],
+    [
+      'of as many digits as an amount has',
+      `<Amt Ccy="EUR">${'9'.repeat(14)}.9999</Amt>${DEBIT}${BOOKED}`,
+      [booking({ amount: `${'9'.repeat(14)}.9999` })],
+    ],
+    [
+      'of more digits than an amount has',
+      `<Amt Ccy="EUR">1${'0'.repeat(14)}</Amt>${DEBIT}${BOOKED}`,
+      [UNREADABLE],
+    ],
+    ['in another direction', `${EUR}<CdtDbtInd>DEBIT</CdtDbtInd>${BOOKED}`, [DIRECTION]],
     ['without a currency', `<Amt>10</Amt>${DEBIT}${BOOKED}`, [MISSING]],
     ['whose currency is none', `<Amt Ccy="eur">10</Amt>${DEBIT}${BOOKED}`, [UNREADABLE]],
     ['of nothing', `<Amt Ccy="EUR">0.00</Amt>${DEBIT}${BOOKED}`, [UNREADABLE]],
     ['below zero', `<Amt Ccy="EUR">-1.00</Amt>${DEBIT}${BOOKED}`, [UNREADABLE]],
     ['with more decimals than an amount has', `<Amt Ccy="EUR">1.00001</Amt>${DEBIT}${BOOKED}`, [UNREADABLE]],
-    ['without a direction', EUR + BOOKED, ['It does not say whether money left or came.']],
+    ['without a direction', EUR + BOOKED, [DIRECTION]],
     ['without a day', `${EUR}${DEBIT}<Sts>BOOK</Sts>`, ['Its day is missing, or is none.']],
     [
       'on a day that is none',
@@ -145,6 +177,7 @@ describe('a booking in a file of the bank', () => {
       ['Its day is missing, or is none.'],
     ],
     ['that is only announced', `${EUR}${DEBIT}${BOOKED.replace('BOOK', 'PDNG')}`, []],
+    ['that does not say whether it is booked', EUR + DEBIT + BOOKED.replace('<Sts>BOOK</Sts>', ''), []],
   ])('as camt.053 %s', (_, entry, wanted) => {
     expect(camt(`<Ntry>${entry}</Ntry>`)).toEqual({
       bookings: wanted.filter((one) => typeof one !== 'string'),

@@ -189,9 +189,11 @@ type Step =
       'paid' | 'returned',
       amount: string,
       day: string,
-      how?: { currency?: string; confirm?: boolean },
+      how?: { currency?: string; confirm?: boolean; dismiss?: boolean },
     ]
-  | readonly ['rest', day: string];
+  | readonly ['rest', day: string]
+  | readonly ['cancel'];
+type Booked = Extract<Step, readonly ['paid' | 'returned', ...unknown[]]>;
 /** What the bank books, or a person pays, of a payment of 15 EUR in a file for the bank, one file each. */
 const STATES: readonly (readonly [what: string, steps: readonly Step[], after: string])[] = [
   ['nothing', [], 'exported 0 over 0 on -:'],
@@ -210,6 +212,44 @@ const STATES: readonly (readonly [what: string, steps: readonly Step[], after: s
     'a cent too much, confirmed',
     [['paid', '15.01', '2025-03-03', { confirm: true }]],
     'paid 15 over 0.01 on 2025-03-03: counted',
+  ],
+  [
+    'a cent too much, which is about something else',
+    [['paid', '15.01', '2025-03-03', { dismiss: true }]],
+    'exported 0 over 0 on -: dismissed',
+  ],
+  [
+    'all of it, after a person cancelled it',
+    [['cancel'], ['paid', '15', '2025-03-03']],
+    'cancelled 0 over 0 on -: not_exported',
+  ],
+  [
+    'a part that came back less charges, and a person cancelled it',
+    [['paid', '10', '2025-03-03'], ['returned', '9', '2025-03-05'], ['cancel']],
+    'cancelled 0 over 0 on -: counted, counted',
+  ],
+  [
+    'all of it, which is neither cancelled nor completed',
+    [['paid', '15', '2025-03-03'], ['cancel'], ['rest', '2025-03-04']],
+    'paid 15 over 0 on 2025-03-03: counted',
+  ],
+  ['nothing, of which there is no rest', [['rest', '2025-03-04']], 'exported 0 over 0 on -:'],
+  [
+    'all of it, which comes back, and all of it again',
+    [
+      ['paid', '15', '2025-03-03'],
+      ['returned', '15', '2025-03-05'],
+      ['paid', '15', '2025-03-06'],
+    ],
+    'returned 0 over 0 on -: counted, counted, not_exported',
+  ],
+  [
+    'all of it, and another currency that comes back',
+    [
+      ['paid', '15', '2025-03-03'],
+      ['returned', '15', '2025-03-05', { currency: 'USD' }],
+    ],
+    'paid 15 over 0 on 2025-03-03: counted, other_currency',
   ],
   [
     'too much, confirmed, that comes back',
@@ -301,7 +341,7 @@ it('a payment is what the bank booked of it and a person paid, whatever the orde
   const matched = (trx: Database, ...bookings: readonly Booking[]) =>
     inTransaction(trx, (within) => matchBookings(within, { bookings, file: 'bank.csv', by: 'jane' }));
   const bookingOf = (
-    [kind, amount, bookedOn, how]: Exclude<Step, readonly ['rest', string]>,
+    [kind, amount, bookedOn, how]: Booked,
     key: string,
     given: Partial<Booking> = {},
   ): Booking => ({
@@ -337,12 +377,18 @@ it('a payment is what the bank booked of it and a person paid, whatever the orde
           await markRestPaid(trx, { paymentId, paidOn: step[1], by: 'jane', reason: 'cash' });
           continue;
         }
+        if (step[0] === 'cancel') {
+          await markCancelled(trx, { paymentId, by: 'jane', reason: 'charges' });
+          continue;
+        }
         await matched(trx, bookingOf(step, `${what} ${index}`));
-        if (step[3]?.confirm !== true) continue;
+        const { confirm = false, dismiss = false } = step[3] ?? {};
+        if (!confirm && !dismiss) continue;
         const [held] = await listBankEntries(trx, { onlyHeld: true });
-        const decision = { isPayment: true, by: 'x@shop.example', reason: 'y' };
+        const decision = { isPayment: confirm, by: 'x@shop.example', reason: 'y' };
         const decide = () => decideBooking(trx, { bankEntryId: held?.bankEntryId ?? '', ...decision });
-        const decided = { outcome: 'counted', holdReason: null, decidedBy: 'x***@***' };
+        const outcome = confirm ? 'counted' : 'dismissed';
+        const decided = { outcome, holdReason: null, decidedBy: 'x***@***' };
         expect(await decide()).toMatchObject(decided);
         expect(await decide(), 'once').toBeNull();
       }
@@ -355,8 +401,9 @@ it('a payment is what the bank booked of it and a person paid, whatever the orde
   expect(results).toEqual(STATES.map(([what, , after]) => [what, after]));
 
   // Without a reference, only the open amount of the account is a guess, and it waits.
-  const guess = (given: Partial<Booking>) =>
+  const guess = (given: Partial<Booking>, ...before: readonly Booked[]) =>
     unlessDryRun(db, true, async (trx) => {
+      for (const [index, step] of before.entries()) await matched(trx, bookingOf(step, `before ${index}`));
       const booking = bookingOf(['paid', '15', '2025-03-03'], 'guess', { endToEndId: null, accountMark });
       const { entries: found, others } = await matched(trx, { ...booking, ...given });
       return found[0] === undefined
@@ -371,4 +418,19 @@ it('a payment is what the bank booked of it and a person paid, whatever the orde
   expect(await guess({ kind: 'returned' })).toBe(1);
   expect(await guess({ accountMark: null })).toBe(1);
   expect(await guess({ accountMark: 'x' })).toBe(1);
+  // Of a payment that is paid in part, the rest is open; of one that is paid or came back, nothing.
+  const part = ['paid', '10', '2025-03-02'] as const;
+  expect(await guess({ amount: '5' }, part)).toEqual([paymentId, 'account', 'to_confirm']);
+  expect(await guess({}, part)).toBe(1);
+  const all = ['paid', '15', '2025-03-02'] as const;
+  expect(await guess({ amount: '0' }, all)).toBe(1);
+  expect(await guess({}, all, ['returned', '15', '2025-03-03'])).toBe(1);
+  // A payment waits for one guess at a time.
+  await unlessDryRun(db, true, async (trx) => {
+    const [one, other] = ['one', 'other'].map((key) =>
+      bookingOf(['paid', '15', '2025-03-03'], key, { endToEndId: null, accountMark }),
+    ) as [Booking, Booking];
+    expect(await matched(trx, one)).toMatchObject({ entries: [{ paymentId }], others: [] });
+    expect(await matched(trx, other)).toMatchObject({ entries: [], others: [other] });
+  });
 });
