@@ -1,8 +1,9 @@
 import { foldHeader } from '../../core/text/fold.ts';
 
 /**
- * What names of columns contain, as lists of words. `==text` is a whole name, or one after `is` or `was`; `=text` is a name's
- * text as whole words, `^text` at the beginning of a word, other texts anywhere. Case, accents and punctuation do not count.
+ * What names of columns contain, as lists of words. `==text` is a whole name, or one after `is` or `was`; `=text`, and a text of
+ * several words, are whole words of a name; `^text` is the beginning of a word; any other word is a stem, which may be anywhere.
+ * So a stem must be no part of an ordinary word. Case, accents and punctuation do not count.
  */
 export type Terms = readonly string[];
 
@@ -13,8 +14,8 @@ export type Terms = readonly string[];
  */
 const NAMES = {
   refunded:
-    termsIn(`refund, refusj, money back, moneyback, charge back, chargeback, reversed, repaid, =rma, =return, =returns, =returned,
-    credit note, credit memo, creditnote, creditnota, kreditnot, krediter, dobropis, nota de credito, nota di credito,
+    termsIn(`refund, refusj, money back, moneyback, charge back, charge backs, chargeback, reversed, ^repaid, =rma, =return, =returns, =returned,
+    credit note, credit notes, credit memo, credit memos, creditnote, creditnota, kreditnot, krediter, dobropis, nota de credito, nota di credito,
     note de credit, =avoir, =avoirs, erstatt, gutschrift, rückzahl, rückbuch, rückgabe, rücklast, rücksend, zurück,
     terugbet, terugstort, terugge, teruggave, terugvorder, terugzend, =terug, ^retour, geretour, rembours, reembols,
     reintegr, devol, devuel, estorn, rimbors, =reso, =resi, zwrot, zwroc, vracen, vratk, återbetal, =retur, =returer,
@@ -24,14 +25,14 @@ const NAMES = {
   cancelled:
     termsIn(`cancel, ^void, revoked, declined, storn, =widerruf, ^widerrufen, ^widerrufsdat, annuler, annuller, ^annul, ^anul,
     geannul, afgelast, =resilie, =resiliee, resiliation, disdett, odwołan, cofnięt, zrušen, makuler, avbrut, =inställd,
-    =inställda, =inställt, avbeställ, aflyst, kanseller, perut, peruut, キャンセル, 取消, ملغ, إلغاء, ^iptal, törölv, lemondv, ακυρ, отмен, скасован, 취소, fortrudt, =angret,
+    =inställda, =inställt, avbeställ, aflyst, kanseller, ^perut, ^peruut, キャンセル, 取消, ملغ, إلغاء, ^iptal, törölv, lemondv, ακυρ, отмен, скасован, 취소, fortrudt, =angret,
     =ångrad, =ångrat, dibatalkan, ยกเลิก, =deleted, trashed, =gelöscht, =verwijderd, =supprimé, =eliminado`),
   // An amount that is still to be paid. What is only called a balance may be that of an account.
   unknown_payment:
     termsIn(`outstanding, openstaand, ausstehend, offener betrag, balance due, amount due, due amount, unpaid amount, restant du,
     reste a payer, importe pendiente, saldo pendiente, pendiente de pago, valor pendente, da pagare, 未払い`),
   currency: termsIn(
-    `currenc, valuta, devise, währung, moneda, divisa, moeda, waluta, =měna, valuutta, العملة, 通貨`,
+    `currency, currencies, valuta, devise, währung, moneda, divisa, moeda, waluta, =měna, valuutta, العملة, 通貨`,
   ),
   test: termsIn(`=test, =tests, =testing, sandbox, テスト`),
   draft: termsIn(`^draft, entwurf, borrador, kladde, luonnos`),
@@ -44,13 +45,14 @@ const NAMES = {
   ),
   // What may contradict the status of an order. A yes counts in one of them, and a no in another.
   other_status:
-    termsIn(`payment status, payment state, paymentstatus, financial status, transaction status, livemode, live mode, ==live, ==mode,
+    termsIn(`payment status, payment state, paymentstatus, financial status, transaction status, =livemode, live mode, ==live, ==mode,
     ==paid, ==approved, ==valid, ==bezahlt, ==betaald, ==payé, ==payée, ==pagado, ==pagato, ==opłacone, ==zaplaceno,
     ==betald, ==betalt, ==maksettu, zahlungsstatus, betaalstatus, betalstatus, betalingsstatus, statut du paiement,
     statut de paiement, estado de pago, estado del pago, stato pagamento, stato del pagamento, status płatności, stav platby,
     ==paid at, ==paid on, ==paid date, ==date paid, ==payment date, ==bezahlt am, ==zahlungsdatum, ==betaald op, ==betaaldatum,
     ==date de paiement, ==fecha de pago, ==data pagamento, ==data płatności, ==datum platby, ==betaldatum, ==betalingsdato,
-    ==maksupäivä, ==入金日, ==決済日時, fulfillment stat, fulfilment stat, shipment stat, shipping stat, delivery stat,
+    ==maksupäivä, ==入金日, ==決済日時, fulfillment status, fulfilment status, fulfillment state, fulfilment state,
+    shipment status, shipment state, shipping status, delivery status, fulfillmentstatus, shippingstatus, deliverystatus,
     versandstatus, lieferstatus, verzendstatus, leverstatus, bezorgstatus, statut de livraison, statut d expedition,
     estado de envio, estado del envio, estado de entrega, stato spedizione, stato consegna, status wysyłki, stav doručení,
     leveransstatus, leveringsstatus, toimitustila, 配送状況, 配送ステータス`),
@@ -62,14 +64,18 @@ export const LOWERING_MEANINGS = Object.keys(NAMES) as LoweringMeaning[];
 /** Those of columns that a layout for any export does not expect: what it does not read of them, is not known to count. */
 export const STATE_MEANINGS = ['test', 'draft', 'disputed', 'unknown_risk', 'other_status'] as const;
 
-/** Names that only speak of a refund or of a cancellation: `Return policy`, `Cancellation insurance`, `Refundable`. */
-const IS_ABOUT = /(?: (?:insurance|policy|label|address|link|url)|\brefundable|\bnoise cancell?ing)$/;
+/** Names that only speak of a refund or of a cancellation: `Return policy`, `Annuleringsverzekering`, `Consent revoked at`. */
+const IS_ABOUT =
+  /(?: (?:insurance|policy|link|url)|versicherung|verzekering|label|address|adres(?:se?)?|\brefundable|\bnoise cancell?ing|\breturns? (?:customer|window|period|by))$|\b(?:marketing|newsletter|consent|cookies?)\b/;
+/** Names of experiments in a shop, no test orders: `A/B test`, `Test group`. */
+const IS_EXPERIMENT = /\b(?:a ?b|split) test\b|\btest (?:group|variant)\b/;
 
 /** True if the name of a column says that it has this meaning. */
 export function means(header: string, meaning: LoweringMeaning): boolean {
   const name = headerWords(header);
   const isReversal = meaning === 'refunded' || meaning === 'cancelled';
-  return says(name, NAMES[meaning]) && !(isReversal && IS_ABOUT.test(name));
+  const isOther = isReversal ? IS_ABOUT : meaning === 'test' ? IS_EXPERIMENT : null;
+  return says(name, NAMES[meaning]) && isOther?.test(name) !== true;
 }
 
 /** Reads a list of terms, folded as names are. */
@@ -86,8 +92,8 @@ export function says(name: string, terms: Terms): boolean {
   return terms.some((term) =>
     term.startsWith('==')
       ? bare === term.slice(2)
-      : term.startsWith('=')
-        ? ` ${name} `.includes(` ${term.slice(1)} `)
+      : term.startsWith('=') || term.includes(' ')
+        ? ` ${name} `.includes(` ${term.replace('=', '')} `)
         : ` ${name}`.includes(term.replace('^', ' ')),
   );
 }

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { FileHeld } from '../../../src/core/held/file-held.ts';
 import type { StagedOrder } from '../../../src/core/order.ts';
 import { foldHeader } from '../../../src/core/text/fold.ts';
+import { isOfKind, otherReportOf } from '../../../src/cli/init/recognise/column-names.ts';
 import { LOWERING_MEANINGS, means } from '../../../src/intake/layout/column-words.ts';
 import { layoutFor } from '../../../src/intake/layout/layout-for.ts';
 import { layoutSchema } from '../../../src/intake/layout/layout-schema.ts';
@@ -397,10 +398,28 @@ test('one ordinary name per language is known to mean a refund, a cancellation o
 test('a name that only contains such a word, or only speaks of a refund, says nothing', () => {
   const names = `Terugkerende klant, Terugbelverzoek, Granulat, Cannula, Cancellation insurance, Return policy, Refund link,
     Return address, Refundable, Noise cancelling, Returning customer, Widerrufsbelehrung, Installdate, Resilience, Weight,
-    Payment method, Shipping method, Delivery date, Frisky, Model, Contest, Latest, Delivered, Povratne informacije, Valid until`;
+    Payment method, Shipping method, Delivery date, Frisky, Model, Contest, Latest, Delivered, Povratne informacije, Valid until,
+    Prepaid, Recurrence, Retouradresse, Retouradres, Annuleringsverzekering, Stornoversicherung, Return customer, Return window,
+    Consent revoked at, Newsletter declined, A/B test, Split test, Test group`;
   const found = names.split(',').filter((name) => LOWERING_MEANINGS.some((meaning) => means(name, meaning)));
   expect(found).toEqual([]);
   expect([means('Refundable amount', 'refunded'), means('Currency label', 'currency')]).toEqual([true, true]);
+});
+
+test('an ordinary header of addresses, taxes, products or customers says nothing of an order', async () => {
+  const names = `Shipping State, shipping_state, Shipping State/Province, Shipping State Code, ship-state, Shipping Station, Shipping Province,
+    Shipping Country, Shipping Zip, Shipping Street, Shipping Method, Shipping Cost, Shipping Tax, Delivery State, Delivery State/Province,
+    Delivery Station, Delivery Statement, Delivery Address, Delivery Instructions, Fulfillment Station, Fulfillment Location, Billing State,
+    Billing Statement, Billing Province, Payment Statement, Statement Descriptor, State, State/Province, State Tax, Region, Estate, Stock Status,
+    Lieferort, Lieferadresse, Versandstation, Bundesland, Provincie, Estado, Provincia, Stato, Indirizzo, Ville, Adresse, Postal Code,
+    Tax, Tax Rate, Tax Class, Taxable, Taxes Included, VAT ID, Duties, County Tax, Reverse Charge, Product, Product Type, SKU, Variant,
+    Barcode, Vendor, Brand, Size, Weight, Quantity, Unit Price, Compare At Price, Lineitem taxable, Available online, Gift Card,
+    Customer Name, Customer Since, Customer Tags, Customer Group, Accepts Marketing, Language, Birthday, Company, Phone, Season, Device Type,
+    Payment Reference, Payment Terms, Card Brand, Tracking URL, Carrier, Warehouse, Store, Invoice Date, Residence, Division, Creditor`;
+  const found = names.split(',').filter((name) => LOWERING_MEANINGS.some((meaning) => means(name, meaning)));
+  expect(found.map((name) => name.trim())).toEqual([]);
+  expect(['Tilausnumero', 'Ventilation', 'Gustav', 'Stavanger'].filter(isOfKind)).toEqual([]);
+  expect(otherReportOf(['Total', 'Available online', 'Learning path', 'UTM campaign'], false)).toBeNull();
 });
 
 test('a column of currencies that the layout does not read holds the file, although the source gives a currency', async () => {
