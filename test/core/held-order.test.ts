@@ -1,6 +1,14 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { HELD_REASONS, heldReason, sayStateReason } from '../../src/core/held/held-order.ts';
+import {
+  HELD_REASONS,
+  heldReason,
+  OTHER_WORDS,
+  sayStateReason,
+  sayWord,
+  unknownWord,
+  wordOf,
+} from '../../src/core/held/held-order.ts';
 
 const MEANING = readFileSync(new URL('../../docs/meaning.md', import.meta.url), 'utf8');
 
@@ -21,6 +29,14 @@ it('a reason that a layout or another version gave is explained too', () => {
     what: 'Held: of_tomorrow',
     confirms: 'nothing excludes them',
   });
+});
+
+it('the column and its word stay apart, whatever either contains', () => {
+  const word = wordOf(unknownWord('test', 'mode (1=live)', 'a=b:c')) ?? '';
+  expect(sayWord(word)).toBe('The column "mode (1=live)" says "a=b:c"');
+  expect(heldReason('unknown_test', word).fix).toContain('add "a=b:c" to `unless`');
+  expect(wordOf(unknownWord('test', 'mode', 'to_ann@example.com'))).toBe('mode=t***@***');
+  expect(heldReason('unknown_test', OTHER_WORDS).fix).toContain('leave it out of the rule');
 });
 
 it('every reason for which the ledger holds an entry has words', () => {

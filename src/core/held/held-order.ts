@@ -131,9 +131,15 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
 };
 
 /**
+ * Stands for all words of a reason but the most frequent ones, where words are counted (`HeldGroup`). It contains a blank, which no
+ * folded word does.
+ */
+export const OTHER_WORDS = 'other words';
+
+/**
  * Returns the words for a reason, also for one that a layout or another version of the program gave.
  *
- * @param word what is not known: the status, or `COLUMN=WORD`. Null if it is not stored, as in earlier versions.
+ * @param word what is not known: the status, `COLUMN=WORD`, or `OTHER_WORDS`. Null if it is not stored, as in earlier versions.
  */
 export function heldReason(reason: string, word: string | null = null): HeldReason {
   const known = Object.hasOwn(HELD_REASONS, reason) ? HELD_REASONS[reason] : undefined;
@@ -141,11 +147,16 @@ export function heldReason(reason: string, word: string | null = null): HeldReas
   const [, rule] = /^unknown_(.+)$/.exec(reason) ?? [];
   const confirms = 'nothing excludes them';
   if (rule === undefined) return { what: `Held: ${reason}`, fix: 'Decide about the orders.', confirms };
-  const said = word === null ? 'A column has a word' : `${sayWord(word)}, a word`;
-  const toWrite = word === null ? 'the word' : JSON.stringify(word.slice(word.lastIndexOf('=') + 1));
+  const said = word === null || word === OTHER_WORDS ? 'A column has a word' : `${sayWord(word)}, a word`;
+  const toWrite =
+    word === null || word === OTHER_WORDS ? 'the word' : JSON.stringify(partsOf(word).written);
+  const isFreeText =
+    word === OTHER_WORDS
+      ? ' If the column has another text for each order, leave it out of the rule in a layout of your own.'
+      : '';
   return {
     what: `${said} that the layout does not know, so it is not known whether it excludes the order: ${rule}`,
-    fix: `If such orders count, add ${toWrite} to \`unless\` of the rule \`reason: ${rule}\` under \`exclusions\` of the layout, else to its \`equals\`. Or decide about the orders.`,
+    fix: `If such orders count, add ${toWrite} to \`unless\` of the rule \`reason: ${rule}\` under \`exclusions\` of the layout, else to its \`equals\`.${isFreeText} Or decide about the orders.`,
     confirms,
   };
 }
@@ -153,9 +164,21 @@ export function heldReason(reason: string, word: string | null = null): HeldReas
 /**
  * The `exclusion` of an order whose column has a word that is neither known to exclude it nor to let it pass:
  * `unknown_test:Mode=trial`. The reason is what stands before the colon. It contains no e-mail address.
+ *
+ * @param column its folded name, and `word`, folded: however an export writes them, it is the same state of the order.
  */
 export function unknownWord(rule: string, column: string, word: string): string {
-  return `unknown_${rule}:${column}=${maskAddresses(word).slice(0, MAX_WORD_CHARS)}`;
+  const name = column.replaceAll('=', EQUALS_SIGN);
+  return `unknown_${rule}:${name}=${maskAddresses(word).slice(0, MAX_WORD_CHARS)}`;
+}
+
+/** How the name of a column has `=` in `COLUMN=WORD`: the first `=` ends the name. */
+const EQUALS_SIGN = '%3D';
+
+/** The two parts of a `COLUMN=WORD`. */
+function partsOf(word: string): { readonly column: string; readonly written: string } {
+  const at = word.indexOf('=');
+  return { column: word.slice(0, at).replaceAll(EQUALS_SIGN, '='), written: word.slice(at + 1) };
 }
 
 const MAX_WORD_CHARS = 60;
@@ -166,11 +189,10 @@ export function wordOf(exclusion: string | null): string | null {
   return exclusion === null || at < 0 ? null : exclusion.slice(at + 1);
 }
 
-/** Says which word a column has: `"Delivered" says "on its way"`. */
+/** Says which word a column has: `The column "Delivered" says "on_its_way"`. */
 export function sayWord(word: string): string {
-  const at = word.lastIndexOf('=');
-  const said = word.slice(at + 1);
-  return `The column ${JSON.stringify(word.slice(0, at))} ${said === '' ? 'is blank' : `says ${JSON.stringify(said)}`}`;
+  const { column, written } = partsOf(word);
+  return `The column ${JSON.stringify(column)} ${written === '' ? 'is blank' : `says ${JSON.stringify(written)}`}`;
 }
 
 /** Why an entry of the ledger waits that was not sent: what `state_reason` means for a person. */

@@ -6,7 +6,7 @@ import { mayLackStatus } from '../../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
 import { cellTest } from '../../layout/test-cell.ts';
 import type { ExclusionRule, Layout } from '../../layout/to-layout.ts';
-import { cleanText, foldWord } from '../../values/clean-text.ts';
+import { foldWord } from '../../values/clean-text.ts';
 import { type IdParser, orderIdParser } from '../../values/parse-id.ts';
 import { remember } from '../../values/remember.ts';
 import { type LinesPlan, planLines } from './order-lines.ts';
@@ -99,7 +99,11 @@ const MARKS: readonly LayoutField[] = ['order_id', 'status', 'currency', 'total'
  */
 const CREDITABLE: readonly string[] = ['unknown_risk', 'unknown_payment', 'draft', 'renewal'];
 
-/** Creates the function for a column of a rule: its reason if the cell passes the test, or if its word is not known. */
+/**
+ * Creates the function for a column of a rule: its reason if the cell passes the test, or if its word is not known.
+ *
+ * @param column its folded name.
+ */
 function reasonOf(rule: ExclusionRule, column: string): (cell: string) => string | null {
   const { reason, unless } = rule;
   const test = cellTest(rule);
@@ -107,7 +111,7 @@ function reasonOf(rule: ExclusionRule, column: string): (cell: string) => string
   const allowed = new Set(unless.map(foldWord));
   const unknown = reason.replace(/^unknown_/, '');
   return remember((cell) =>
-    test(cell) ? reason : allowed.has(foldWord(cell)) ? null : unknownWord(unknown, column, cleanText(cell)),
+    test(cell) ? reason : allowed.has(foldWord(cell)) ? null : unknownWord(unknown, column, foldWord(cell)),
   );
 }
 
@@ -171,9 +175,7 @@ export function planColumns(
       // A file may have two of the spellings. A word in either of them excludes the order.
       return [...new Set(rule.columns.map(foldHeader))].flatMap((name) => {
         const column = header.find([name]);
-        return column === null
-          ? []
-          : [{ slot: slotOf(column, 'all'), reasonOf: reasonOf(rule, column.name) }];
+        return column === null ? [] : [{ slot: slotOf(column, 'all'), reasonOf: reasonOf(rule, name) }];
       });
     });
   const sums = sumColumns(layout, header);
