@@ -67,6 +67,20 @@ test('layouts test shows fields, rows, errors and unread columns, without a conf
   expect(stdout).not.toContain('@');
 });
 
+test('init says which column of an export of the generic shape may be a renamed one', async () => {
+  const folder = makeTestFolder();
+  mkdirSync(join(folder, 'exports'));
+  const header = 'order_id,order_revenue,currency,status,placed_at,discount_codes,refund_total';
+  writeFileSync(
+    join(folder, 'exports/orders.csv'),
+    `${header}\n1,50.00,USD,paid,2026-10-03T10:00:00Z,M,1.00\n`,
+  );
+  const answers = ['--yes', '--brand', '7', '--dry-run'];
+  const { stdout, stderr } = await runHere(['init', './exports', ...answers], { cwd: folder });
+  expect(stderr).not.toContain('bug');
+  expect(stdout).toContain('It has "refund_total", which the layout does not read.');
+});
+
 test('layouts test reports what a named layout cannot read', async () => {
   const { folder, run } = open();
   const rows =

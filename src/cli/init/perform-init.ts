@@ -255,7 +255,10 @@ async function recogniseAll(
         clients,
         layouts,
         taken,
-        statedOf: (name) => statedOf(options, name),
+        statedOf: (name) => {
+          const { dateOrder, decimalMark, currency, timeZone } = statedOf(options, name);
+          return { dateOrder, decimalMark, currency, timeZone };
+        },
         missingReasonOf: (name) => statedOf(options, name).missingColumns,
         jobOf: (name) => {
           const { brand, status } = statedOf(options, name);
