@@ -54,7 +54,7 @@ export async function decideHeld(
   if (shown !== undefined && shown !== (await digestHeld(trx, filter))) return { kind: 'changed', groups };
   const lacking = groups.find((group) => decision === 'credit' && heldReason(group.reason).confirms === null);
   if (lacking !== undefined) return { kind: 'cannot_be_credited', reason: lacking.reason };
-  await storeRulings(trx, { subjects: subjectsOf(held, { filter, groups, decision }), decision, decidedBy });
+  await storeRulings(trx, { subjects: subjectsOf(held, { filter, decision }), decision, decidedBy });
   const orders = countHeld(groups);
   const ids = [...new Set(held.map(({ orderId }) => orderId))];
   const auditId = await audit({
@@ -87,14 +87,10 @@ export function describeDecision({
 
 function subjectsOf(
   held: readonly HeldOrder[],
-  {
-    filter,
-    groups,
-    decision,
-  }: Pick<HeldDecision, 'filter' | 'decision'> & { readonly groups: readonly HeldGroup[] },
+  { filter, decision }: Pick<HeldDecision, 'filter' | 'decision'>,
 ): readonly RuledSubject[] {
   const isNamed = filter.orderIds != null;
-  const statuses = groups.flatMap(({ source, reason, status }) =>
+  const statuses = held.flatMap(({ source, reason, status }) =>
     isNamed || status === null || reason !== 'unknown_status' ? [] : [{ source, status }],
   );
   return [

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { heldReason } from '../../core/held/held-order.ts';
+import { heldReason, OTHER_WORDS } from '../../core/held/held-order.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { decideHeld, describeDecision } from '../../decisions/decide-held.ts';
@@ -47,7 +47,7 @@ export async function reviewHeld(
     job: options.job ?? null,
     source: options.source ?? null,
     reason: options.why ?? null,
-    status: options.status === undefined ? null : foldWord(options.status),
+    status: wordIn(options.status),
     orderIds: options.order ?? null,
   };
   const shown = await digestHeld(db, filter);
@@ -84,6 +84,11 @@ export async function reviewHeld(
   output.emit({ event: 'decided_held', decision, orders: decided.orders });
   output.print(describeDecision({ decision, groups }));
   return EXIT.ok;
+}
+
+function wordIn(status: string | undefined): string | null {
+  if (status === undefined) return null;
+  return status === OTHER_WORDS ? status : foldWord(status);
 }
 
 function lacksData(reason: string): Error {

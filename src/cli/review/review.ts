@@ -32,7 +32,7 @@ export const reviewCommand: CommandDefinition = {
       .option('--source <name>', 'with --held: only orders of this source')
       .option(
         '--status <word>',
-        "with --held: only orders with this unknown status; '' for those without one",
+        "with --held: only orders with this unknown status ('' for none), or COLUMN=WORD of another column",
       )
       .option('--order <ids...>', 'with --held: only these orders')
       .option('--credit', 'with --held: you confirm what is not known; the next run may credit them')

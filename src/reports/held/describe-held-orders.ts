@@ -1,4 +1,4 @@
-import { heldReason, sayWord } from '../../core/held/held-order.ts';
+import { heldReason, OTHER_WORDS, sayWord } from '../../core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
@@ -137,6 +137,7 @@ export function sayDecided(decision: HeldGroup['decision']): string | null {
 /** Says in a few words why a group is held: `status "shipped" is not known`. */
 export function describeReason({ reason, status }: Pick<HeldGroup, 'reason' | 'status'>): string {
   if (status === null) return reason.replaceAll('_', ' ');
+  if (status === OTHER_WORDS) return `many other words that are not known (${reason.replaceAll('_', ' ')})`;
   if (reason !== 'unknown_status')
     return `${sayWord(status)}, which is not known (${reason.replaceAll('_', ' ')})`;
   return status === '' ? 'they have no status' : `status "${status}" is not known`;

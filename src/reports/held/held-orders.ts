@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { OTHER_WORDS } from '../../core/held/held-order.ts';
 import type { DecimalText } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
@@ -9,7 +10,7 @@ export type HeldFilter = {
   readonly job?: string | null;
   readonly source?: string | null;
   readonly reason?: string | null;
-  /** What is not known, as in `HeldGroup`; case and blanks do not count. */
+  /** What is not known, as in `HeldGroup`, or any other word; case and blanks do not count. */
   readonly status?: string | null;
   readonly orderIds?: readonly string[] | null;
   /** True: a person has decided about them, and the next run follows that. False: they wait for a decision. */
@@ -22,8 +23,8 @@ export type HeldGroup = {
   readonly source: string;
   readonly reason: string;
   /**
-   * What is not known: the status, empty if the orders have none, or `COLUMN=WORD` of another column. Null: they are held
-   * for another reason.
+   * What is not known: the status, empty if the orders have none, or `COLUMN=WORD` of another column. `OTHER_WORDS`: all but the
+   * most frequent ones. Null: they are held for another reason.
    */
   readonly status: string | null;
   readonly currency: string;
@@ -94,7 +95,7 @@ function selectHeld({
     where a.outcome = 'held'
       and (${job}::text is null or a.job = ${job}) and (${source}::text is null or a.source = ${source})
       and (${reason}::text is null or a.reason = ${reason})
-      and (${status}::text is null or ${folded(heldWord)} = ${folded(sql`${status}::text`)})
+      and ${status === null ? sql`true` : status === OTHER_WORDS ? isOtherWord : sql`${folded(heldWord)} = ${folded(sql`${status}::text`)}`}
       and (${orderIds === null} or a.order_id = any(${[...(orderIds ?? [])]}::text[]))
       and (${isDecided}::boolean is null or (${heldDecision} is not null) = ${isDecided})`;
 }
@@ -114,6 +115,22 @@ export const heldWord = sql`case
   when a.reason = 'unknown_status' then coalesce(o.status, '')
   when starts_with(o.exclusion, a.reason || ':') then substr(o.exclusion, length(a.reason) + 2) end`;
 
+/** As many words of a reason have a group of their own. A column of free text may have another one for each order. */
+const MOST_WORDS = 20;
+
+/** SQL that is true if decision `a` and order `o` have a word, and it is none of the most frequent ones of its reason. */
+const isOtherWord = sql`(${heldWord} is not null and (a.job, a.source, a.reason, ${heldWord}) not in (
+  select w.job, w.source, w.reason, w.word
+  from (
+    select a.job, a.source, a.reason, ${heldWord} as word,
+      row_number() over (partition by a.job, a.source, a.reason order by count(*) desc, ${heldWord}) as place
+    from intake.attributions a
+    cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id
+      limit 1) o
+    where a.outcome = 'held' and ${heldWord} is not null
+    group by 1, 2, 3, 4) w
+  where w.place <= ${MOST_WORDS}))`;
+
 /** SQL that folds words as `foldWord` does. */
 const folded = (text: RawBuilder<unknown>) => sql`regexp_replace(lower(${text}), '\\s+', '_', 'g')`;
 
@@ -122,7 +139,7 @@ const isSent = sql`exists (
   select from ledger.entries e
   where e.entry_id = a.entry_id and e.state in ('accepted', 'sending', 'in_doubt', 'written_off'))`;
 
-/** Adds up the held orders of a filter by job, source, reason, unknown status and currency, largest groups first. */
+/** Adds up the held orders of a filter by job, source, reason, word and currency, largest groups first. */
 export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Promise<readonly HeldGroup[]> {
   return rowsOf<HeldGroup>(db)`
     select job, source, reason, status, currency, decision,
@@ -132,7 +149,8 @@ export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Pro
       (count(*) filter (where is_sent and amount is null))::integer as "sentWithoutAmount",
       min(decided_at) as since
     from (
-      select a.*, ${heldWord} as status, ${heldDecision} as decision, ${isSent} as is_sent
+      select a.*, case when ${isOtherWord} then ${OTHER_WORDS} else ${heldWord} end as status,
+        ${heldDecision} as decision, ${isSent} as is_sent
       ${selectHeld(filter)}) h
     group by 1, 2, 3, 4, 5, 6 order by count(*) desc, 1, 2, 3, 4, 5, 6`;
 }

@@ -127,7 +127,7 @@ export const ordersHeld: ProblemFinder = {
           since: new Date(Math.min(...groups.map(({ since }) => since.getTime()))),
           amounts: addUp(groups),
           withoutAmount: unknown,
-          summary: `${plural(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${reasons.toSorted().join(', ')}.${unknown === 0 ? '' : held === 1 ? ' Its amount is not known.' : ` The amount of ${unknown} of them is not known.`} ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
+          summary: `${plural(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${sayReasons(reasons)}.${unknown === 0 ? '' : held === 1 ? ' Its amount is not known.' : ` The amount of ${unknown} of them is not known.`} ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
           command: 'npx influencer-sync review --held',
           page: `/held?job=${encodeURIComponent(job)}`,
         },
@@ -136,6 +136,14 @@ export const ordersHeld: ProblemFinder = {
   },
   over: (job) => `No held order of ${job} waits for a decision any more.`,
 };
+
+/** As many reasons as a message names, those of the most orders. */
+const NAMED_REASONS = 8;
+
+function sayReasons(reasons: readonly string[]): string {
+  const more = reasons.length - NAMED_REASONS;
+  return `${reasons.slice(0, NAMED_REASONS).toSorted().join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
 
 export const ordersRestated: ProblemFinder = {
   kind: 'orders_restated',
