@@ -148,8 +148,7 @@ export function heldReason(reason: string, word: string | null = null): HeldReas
   const confirms = 'nothing excludes them';
   if (rule === undefined) return { what: `Held: ${reason}`, fix: 'Decide about the orders.', confirms };
   const said = word === null || word === OTHER_WORDS ? 'A column has a word' : `${sayWord(word)}, a word`;
-  const toWrite =
-    word === null || word === OTHER_WORDS ? 'the word' : JSON.stringify(partsOf(word).written);
+  const toWrite = word === null || word === OTHER_WORDS ? 'the word' : JSON.stringify(partsOf(word).written);
   const isFreeText =
     word === OTHER_WORDS
       ? ' If the column has another text for each order, leave it out of the rule in a layout of your own.'

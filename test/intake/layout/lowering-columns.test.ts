@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { isOfKind, otherReportOf } from '../../../src/cli/init/recognise/column-names.ts';
 import { FileHeld } from '../../../src/core/held/file-held.ts';
 import type { StagedOrder } from '../../../src/core/order.ts';
 import { foldHeader } from '../../../src/core/text/fold.ts';
-import { isOfKind, otherReportOf } from '../../../src/cli/init/recognise/column-names.ts';
 import { LOWERING_MEANINGS, means } from '../../../src/intake/layout/column-words.ts';
 import { layoutFor } from '../../../src/intake/layout/layout-for.ts';
 import { layoutSchema } from '../../../src/intake/layout/layout-schema.ts';

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { StagedOrder } from '../../../src/core/order.ts';
+import { foldHeader } from '../../../src/core/text/fold.ts';
 import { loadLayout } from '../../../src/intake/layout/load-layout.ts';
 import { statusReader, statusRules } from '../../../src/intake/layout/status-rules.ts';
+import { foldWord } from '../../../src/intake/values/clean-text.ts';
 import { exampleRow } from '../../support/example-row.ts';
 import { type MapTextOptions, mapFixture, mapText, readFixture } from '../orders/map/map-text.ts';
 
@@ -89,7 +91,7 @@ test('gumroad-sales: dollars by the header, partial and full refunds, disputes, 
     ['g3==', 'USD', '0.00', 'refunded'],
     ['g4==', 'USD', '0.00', 'disputed'],
     ['g5==', 'USD', '0.00', 'renewal'],
-    ['g6==', 'USD', '0.00', 'unknown_renewal:Recurring Charge?=maybe'],
+    ['g6==', 'USD', '0.00', 'unknown_renewal:recurring charge?=maybe'],
     ['g8==', 'USD', '0.00', 'preorder'],
     ['g9==', 'USD', '0.00', null],
     ['g10==', 'USD', '0.00', 'unknown_disputed:dispute that was not won=?'],
@@ -129,7 +131,7 @@ test.each([
       '9002 | pending | ARS | 20.00 |  | MIA10 | 2026-05-15T10:15:30Z | ',
       '9003 | voided | ARS | 20.00 |  |  | 2026-05-16T10:15:30Z | cancelled',
       '9004 | refunded | ARS | 20.00 |  |  | 2026-05-17T10:15:30Z | ',
-      '9005 | paid | ARS | 20.00 |  |  | 2026-05-18T10:15:30Z | unknown_cancelled:Estado de la orden=Pausada',
+      '9005 | paid | ARS | 20.00 |  |  | 2026-05-18T10:15:30Z | unknown_cancelled:estado de la orden=pausada',
     ]);
   },
 );
@@ -354,7 +356,7 @@ test.each([
   expect(await excludedBy(layout, column, excluding)).toEqual(excluding.map((word) => [word, reason]));
   const unknown = ['12.50', 'Return/Refund', 'paid_partially'];
   expect(await excludedBy(layout, column, unknown)).toEqual(
-    unknown.map((word) => [word, `unknown_${reason}:${column}=${word}`]),
+    unknown.map((word) => [word, `unknown_${reason}:${foldHeader(column)}=${foldWord(word)}`]),
   );
 });
 

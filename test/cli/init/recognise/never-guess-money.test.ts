@@ -206,7 +206,7 @@ test('columns of a shipment, of a risk and of the time of payment stop orders by
   const { orders } = await mapText([header, ...late, ''].join('\n'), { layout, source });
   expect(orders.map(({ exclusion }) => exclusion)).toEqual([
     'returned',
-    'unknown_returned:Fulfillment status=lost',
+    'unknown_returned:fulfillment status=lost',
     'unknown_risk',
     'unknown_payment',
     null,
