@@ -15,7 +15,7 @@ comment on column bi.payments.currency is 'ISO 4217. Never add up amounts of dif
 comment on column bi.payments.amount is 'What is to be paid, in currency. Do not add up cancelled and returned payments: their amounts are proposed again. Negative: what the creator owed is settled; it was paid back, or is not taken back, and is set off against nothing.';
 comment on column bi.payments.state is 'proposed, exported, partly_paid, paid, returned or cancelled.';
 comment on column bi.payments.paid_amount is 'What the bank says was paid, less what came back, in currency; or what a person paid elsewhere. 0 if amount is negative: what a creator owed was not paid to anybody.';
-comment on column bi.payments.paid_local is 'Day of the last booking, or on which a person paid or settled it. Null: nothing is paid.';
+comment on column bi.payments.paid_local is 'Day of the last booking that paid it, or on which a person paid or settled it. Null: nothing is paid.';
 comment on column bi.payments.exported_as is 'Kind of file for the bank: pain.001 or csv. Null: none, it is not exported or was paid elsewhere.';
 comment on column bi.payments.exported_at is 'When the file was first written.';
 comment on column bi.payments.proposed_at is 'When it was proposed.';

@@ -102,7 +102,13 @@ const order = (given: object, payee: object = {}): PaymentOrder => ({
     paidOn: null,
     elsewhereAmount: '0',
   },
-  ...{ elsewhere: [], proposedAt: new Date('2026-05-01T10:00:00.123Z'), settledBy: null, settleReason: null },
+  ...{
+    elsewhere: [],
+    cameBack: [],
+    proposedAt: new Date('2026-05-01T10:00:00.123Z'),
+    settledBy: null,
+    settleReason: null,
+  },
   payee: {
     creator: 'mia',
     name: 'Mia Müller',

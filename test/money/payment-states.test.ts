@@ -151,7 +151,7 @@ it('what is unpaid is paid by creator and currency, carried forward below a mini
       overpaidAmount: '0.0000',
       paidOn: null,
     },
-    ...{ elsewhereAmount: '0.0000', elsewhere: [], settledBy: null, settleReason: null },
+    ...{ elsewhereAmount: '0.0000', elsewhere: [], cameBack: [], settledBy: null, settleReason: null },
     ...{ accountMark: expect.stringMatching(/3000$/), proposedAt: expect.any(Date) },
     reference: expect.stringMatching(/^IS-[0-9A-F]{26}$/),
     messageId: expect.stringMatching(/^IS-[0-9A-F]{26}$/),
@@ -257,7 +257,16 @@ const STATES: readonly (readonly [what: string, steps: readonly Step[], after: s
       ['paid', '20', '2025-03-03', { confirm: true }],
       ['returned', '5', '2025-03-09'],
     ],
-    'paid 15 over 0 on 2025-03-09: counted, counted',
+    'paid 15 over 0 on 2025-03-03: counted, counted',
+  ],
+  [
+    'all of it, of which a part comes back and is paid again',
+    [
+      ['paid', '15', '2025-03-03'],
+      ['returned', '5', '2025-03-05'],
+      ['paid', '5', '2025-03-09'],
+    ],
+    'paid 15 over 0 on 2025-03-09: counted, counted, counted',
   ],
   [
     'all of it twice',
@@ -287,7 +296,7 @@ const STATES: readonly (readonly [what: string, steps: readonly Step[], after: s
       ['paid', '15', '2025-03-03'],
       ['returned', '14', '2025-03-05'],
     ],
-    'partly_paid 1 over 0 on 2025-03-05: counted, counted',
+    'partly_paid 1 over 0 on 2025-03-03: counted, counted',
   ],
   [
     'what comes back before it was paid, in the order of the files',
@@ -329,7 +338,7 @@ const STATES: readonly (readonly [what: string, steps: readonly Step[], after: s
       ['rest', '2025-03-04'],
       ['returned', '10', '2025-03-06'],
     ],
-    'partly_paid 5 over 0 on 2025-03-06: counted, counted',
+    'partly_paid 5 over 0 on 2025-03-04: counted, counted',
   ],
 ];
 

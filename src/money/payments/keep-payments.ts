@@ -37,12 +37,14 @@ export type Payment = {
   readonly paidAmount: DecimalText;
   /** What was paid beyond the amount, and has not come back: it belongs to no statement, and is set off against nothing. */
   readonly overpaidAmount: DecimalText;
-  /** Day on which the last of it was paid. */
+  /** Day on which the last of it was paid. What came back has days of its own. */
   readonly paidOn: string | null;
   /** Part of `paidAmount` that a person paid without the bank's file. */
   readonly elsewhereAmount: DecimalText;
   /** Each part of it, in the order in which they were recorded. */
   readonly elsewhere: readonly { readonly paidOn: string; readonly amount: DecimalText }[];
+  /** What the bank booked as come back, and counts. */
+  readonly cameBack: readonly { readonly bookedOn: string; readonly amount: DecimalText }[];
   readonly proposedAt: Date;
   readonly settledBy: string | null;
   readonly settleReason: string | null;
@@ -80,6 +82,12 @@ export async function listPayments(db: Database, filter: PaymentFilter): Promise
         select jsonb_agg(jsonb_build_object('paidOn', x.paid_on, 'amount', x.amount::text)
           order by x.recorded_at nulls first)
         from ops.payments_elsewhere x where x.payment_id = p.payment_id), '[]') as elsewhere,
+      coalesce((
+        select jsonb_agg(jsonb_build_object('bookedOn', b.booked_on, 'amount', b.amount::text)
+          order by b.booked_on, b.bank_entry_id)
+        from ops.bank_entries b
+        where b.payment_id = p.payment_id and b.kind = 'returned' and b.outcome = 'counted'),
+          '[]') as "cameBack",
       r.proposed_at as "proposedAt", p.settled_by as "settledBy", p.settle_reason as "settleReason"
     from ops.payments p join ops.payment_proposals r using (proposal_id)
     where (${proposalId}::bigint is null or p.proposal_id = ${proposalId}::bigint)

@@ -231,7 +231,8 @@ async function settlePayments(
   const states = folded.flatMap(({ payment, state, paidAmount, overpaidAmount, paidOn }) =>
     state === payment.state &&
     isSameAmount(paidAmount, payment.paidAmount) &&
-    isSameAmount(overpaidAmount, payment.overpaidAmount)
+    isSameAmount(overpaidAmount, payment.overpaidAmount) &&
+    paidOn === payment.paidOn
       ? []
       : [{ id: payment.paymentId, state, paidAmount, overpaidAmount, paidOn }],
   );
@@ -298,7 +299,7 @@ function foldPayment(
     if (why !== null) continue;
     net = after;
     if (entry.kind === 'returned') isReturned = true;
-    if (paidOn === null || paidOn < entry.bookedOn) paidOn = entry.bookedOn;
+    else if (paidOn === null || paidOn < entry.bookedOn) paidOn = entry.bookedOn;
   }
   const paid = sumMoney([net, elsewhereAmount]);
   const isNothing = isSameAmount(paid, '0');

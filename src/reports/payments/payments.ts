@@ -79,14 +79,16 @@ function monthsOf({ items }: Unpaid): string {
 
 /** The state of a payment for people: `partly paid: 30.00 EUR on 2026-06-03, of which elsewhere: 5.00 EUR on 2026-06-03`. */
 export function stateOf(payment: Payment): string {
-  const { state, paidAmount, paidOn, currency, exportedAs, elsewhere, overpaidAmount } = payment;
+  const { state, paidAmount, paidOn, currency, exportedAs, elsewhere, cameBack, overpaidAmount } = payment;
   if (isDebt(payment)) return `${formatDebt(payment)} owed, settled on ${paidOn ?? ''}`;
   const parts = elsewhere.map((part) => `${formatMoney(part.amount, currency)} on ${part.paidOn}`);
   const ofWhich = parts.length === 0 ? '' : `, of which elsewhere: ${parts.join(', ')}`;
   const over = isMore(overpaidAmount, '0') ? `, and ${formatMoney(overpaidAmount, currency)} too much` : '';
-  if (state === 'paid') return `paid on ${paidOn ?? ''}${ofWhich}${over}`;
+  const back = cameBack.map((part) => `${formatMoney(part.amount, currency)} on ${part.bookedOn}`);
+  const less = back.length === 0 ? '' : `; came back: ${back.join(', ')}`;
+  if (state === 'paid') return `paid on ${paidOn ?? ''}${ofWhich}${over}${less}`;
   if (state === 'partly_paid')
-    return `partly paid: ${formatMoney(paidAmount, currency)} on ${paidOn ?? ''}${ofWhich}`;
+    return `partly paid: ${formatMoney(paidAmount, currency)} on ${paidOn ?? ''}${ofWhich}${less}`;
   return state === 'exported' ? `exported as ${exportedAs ?? ''}` : state;
 }
 
