@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { CustomersWon, ReturnGroup, ReturnSum, SelfPurchase } from '../../core/money/returns.ts';
+import { minorDigits } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 
@@ -51,7 +52,10 @@ type Amounts = Readonly<
     'currency' | 'net' | 'cost' | 'netAtLeast' | 'costAtLeast' | 'profit' | 'isUnconverted',
     RawBuilder<unknown>
   >
->;
+> & {
+  /** SQL for a sum as it is shown. */
+  readonly shown: (sum: RawBuilder<unknown>) => RawBuilder<unknown>;
+};
 
 const STATED: Amounts = {
   currency: sql`currency`,
@@ -61,6 +65,7 @@ const STATED: Amounts = {
   costAtLeast: sql`cost_at_least_amount`,
   profit: sql`profit_amount`,
   isUnconverted: sql`false`,
+  shown: (sum) => sum,
 };
 
 /** Amounts in the reporting currency. Rows that were summed before it was configured are unknown until the next run. */
@@ -77,6 +82,8 @@ function convertedTo(currency: string): Amounts {
     isUnconverted: sql`
       (reporting_currency is distinct from ${currency}::text or net_reporting_at_least_amount is null
       or cost_reporting_at_least_amount is null)`,
+    // As in statements, what is converted is rounded once, as a total.
+    shown: (sum) => sql`round(${sum}, ${minorDigits(currency)}::integer)`,
   };
 }
 
@@ -138,9 +145,11 @@ export async function listReturns(
       where ${matches(filter)}
       group by ${GROUPED_BY[by]}, ${of.currency}
     )
-    select key, name, currency, orders::float8 as orders, net_amount::text as "netAmount",
-      cost_amount::text as "costAmount", profit_amount::text as "profitAmount",
-      net_at_least::text as "netAtLeast", cost_at_least::text as "costAtLeast",
+    select key, name, currency, orders::float8 as orders,
+      ${of.shown(sql`net_amount`)}::text as "netAmount", ${of.shown(sql`cost_amount`)}::text as "costAmount",
+      ${of.shown(sql`profit_amount`)}::text as "profitAmount",
+      ${of.shown(sql`net_at_least`)}::text as "netAtLeast",
+      ${of.shown(sql`cost_at_least`)}::text as "costAtLeast",
       unvalued_orders::float8 as "unvaluedOrders", uncosted_orders::float8 as "uncostedOrders",
       array(select distinct unnest(uncosted_deals) order by 1 limit ${NAMED_DEALS}) as "uncostedDeals",
       round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
