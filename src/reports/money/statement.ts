@@ -64,7 +64,11 @@ export function describeStatement(
   ];
 }
 
-/** Why orders are in no statement, and what to do about it. */
+/** Of orders of which it is unknown what they earn, whatever the reason is: a closed statement may have them already. */
+const UNCHANGED =
+  'They are in no statement, or stay as a closed one has them. Once it is known what they earn, the next statement has them, or the difference.';
+
+/** Why it is unknown, or open, what orders earn, and what to do about it. */
 const UNCOUNTED: readonly {
   readonly why: UncountedOrders['why'];
   readonly title: string;
@@ -74,57 +78,56 @@ const UNCOUNTED: readonly {
   {
     why: 'unknown_rate',
     title: 'Rate unknown',
-    text: () => 'Neither the terms nor the service say what these orders earn, so they are in no statement.',
-    help: 'Add a line for each deal to statements.terms, with its rate in per cent. The next statement then includes these orders.',
+    text: () => 'Neither the terms nor the service say what these orders earn.',
+    help: 'Add a line for each deal to statements.terms, with its rate in per cent.',
   },
   {
     why: 'unknown_lines',
     title: 'Products unknown',
-    text: () =>
-      'Your terms depend on products, and it is unknown what was bought in these orders, so they are in no statement.',
-    help: 'Set order_lines: true on the source, and export these orders again with their SKUs. The next statement then includes them.',
+    text: () => 'Your terms depend on products, and it is unknown what was bought in these orders.',
+    help: 'Set order_lines: true on the source, and export these orders again with their SKUs.',
   },
   {
     why: 'unknown_customer',
     title: 'Customer unknown',
     text: () =>
-      'Your terms depend on whether a customer is new, and that is unknown for these orders, so they are in no statement: they name no customer or no time, or older orders of the customer may be missing.',
+      'Your terms depend on whether a customer is new, and that is unknown for these orders: they name no customer or no time, or older orders of the customer may be missing.',
     help: 'Set customer_key: true on the source, and say in statements.customers_since since when its exports have every order. A month after that day without any order of the source, or in which most orders have no customer, makes what follows unknown: export that month again, or let customers_since begin after it. Or end the condition of the row in statements.terms.',
   },
   {
     why: 'unknown_start',
     title: 'Begin of the deal unknown',
     text: () =>
-      'Your terms have a row for the first days of a deal, and the service does not say when the deal began, so these orders are in no statement.',
+      'Your terms have a row for the first days of a deal, and the service does not say when the deal began.',
     help: 'Write the days of the row as valid_from and valid_to, instead of first_days. Or run the mirror: it shows which deals are older.',
   },
   {
     why: 'unknown_tier',
     title: 'Tier unknown',
     text: () =>
-      'Your terms depend on the orders before these, and not all of them are known, so they are in no statement: the time, the refund or the currency of an order is unknown or another one, or another tool credited orders of the deal.',
+      'Your terms depend on the orders before these, and not all of them are known: the time, the refund or the currency of an order is unknown or another one, or another tool credited orders of the deal.',
     help: 'Settle the orders of the deal whose refund is unknown, and export those without a time again. If orders have another currency than the row, use from_orders instead of from_revenue. If another tool credited orders, write the days of the row as valid_from and valid_to.',
   },
   {
     why: 'unknown_currency',
     title: 'Amount in another currency',
     text: () =>
-      'The terms state an amount in another currency than these orders have, so it is unknown what they earn, and they are in no statement.',
+      'The terms state an amount in another currency than these orders have, so it is unknown what they earn.',
     help: 'In statements.terms, add a row with the amount in the currency of these orders, and otherwise like the one that applies.',
   },
   {
     why: 'unknown_change',
     title: 'Change of the rate unclear',
     text: () =>
-      'The rate is that of the service. An event says that it changed, but the mirror read another rate or has not read the deal since, or the order has no time on the day of the change. So it is unknown which rate these orders have. They are in no statement, or keep what a closed one has.',
+      'The rate is that of the service. An event says that it changed, but the mirror read another rate or has not read the deal since, or the order has no time on the day of the change. So it is unknown which rate these orders have.',
     help: 'Run the mirror, if it has not run since the change. Otherwise, look up in the service since when the deal has its commission, and write the rates into statements.terms, with valid_from and valid_to.',
   },
   {
     why: 'unknown_net',
     title: 'Refund unknown',
     text: () =>
-      'The export states a refund of these orders that is negative or larger than the order, so it is unknown what is left, and they are in no statement.',
-    help: 'Correct the refunds in the shop, and export these orders again. The next statement then includes them.',
+      'The export states a refund of these orders that is negative or larger than the order, so it is unknown what is left.',
+    help: 'Correct the refunds in the shop, and export these orders again.',
   },
   {
     why: 'pending',
@@ -204,7 +207,7 @@ export function describeLeftOut(
       return section(title, {
         note: plural(countOrders(all), 'order'),
         ...(why === 'pending' ? {} : { tone: 'alarm' }),
-        why: `${text(returnWindowDays)}${sum}`,
+        why: `${text(returnWindowDays)}${why === 'pending' ? '' : ` ${UNCHANGED}`}${sum}`,
         parts: [
           table(orders.slice(0, limit), [
             deals(({ dealId }) => dealId),
