@@ -412,9 +412,9 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
         : 'row for everybody',
   );
   return [...bySubject].flatMap(([subject, rows]) => {
-    // Rows without a condition have days of their own, and so have limits in a currency.
+    // Rows without a condition that say what orders earn have days of their own, and so have limits in a currency.
     const [plain, conditional] = partition(rows, (row) => !isConditional(row));
-    const stating = plain.filter((row) => !hasOnlyLimits(row));
+    const stating = plain.filter(isAboutOrders);
     const [flats, others] = partition(stating, ({ flat }) => flat !== null);
     const limits = Map.groupBy(plain.filter(hasLimit), ({ currency }) => currency).values();
     const pairs = [
@@ -423,7 +423,7 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
         ...flats.flatMap((row) => (row.line > flat.line ? [[flat, row] as const] : [])),
         ...others.map((row) => (row.line > flat.line ? ([flat, row] as const) : ([row, flat] as const))),
       ]),
-      ...[...limits].flatMap((some) => neighbours(some).filter((pair) => pair.some(hasOnlyLimits))),
+      ...[...limits].flatMap((some) => neighbours(some).filter((pair) => !pair.every(isAboutOrders))),
       ...conditional.flatMap((upper) =>
         rows.flatMap((row) => (row.line > upper.line && statesRate(row) ? [[upper, row] as const] : [])),
       ),
@@ -453,7 +453,23 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
               : 'End the earlier row the day before the later one begins: both days of a row are included.',
           },
     );
-    return [...shadowed, ...unused];
+    // A statement names a fee by its deal or code, its day and its currency, so that two would be one.
+    const fees = Map.groupBy(
+      rows.filter(({ fixedFee }) => fixedFee !== null),
+      ({ validFrom, currency }) => `${validFrom} ${currency}`,
+    );
+    const doubled = [...fees.values()].flatMap(([first, ...others]) =>
+      others.flatMap((row) =>
+        first === undefined || (isAboutOrders(first) && isAboutOrders(row))
+          ? []
+          : {
+              ...{ line: row.line, column: 'fixed_fee', value: row.fixedFee },
+              reason: `The ${subject} has a fee in ${row.currency} from ${row.validFrom} on line ${first.line}, too.`,
+              help: 'Add them up in one row, or give one of them another day in valid_from.',
+            },
+      ),
+    );
+    return [...shadowed, ...unused, ...doubled];
   });
 }
 
@@ -470,8 +486,9 @@ function hasLimit({ cap, minPayout }: Terms): boolean {
   return cap !== null || minPayout !== null;
 }
 
-function hasOnlyLimits(row: Terms): boolean {
-  return !statesRate(row) && row.fixedFee === null && row.excludedSkus.length === 0;
+/** Whether a row says what orders earn. Otherwise it has only limits or a fee, beside the row that does. */
+function isAboutOrders(row: Terms): boolean {
+  return statesRate(row) || row.excludedSkus.length > 0;
 }
 
 function partition<Row>(rows: readonly Row[], isFirst: (row: Row) => boolean): [Row[], Row[]] {

@@ -97,6 +97,20 @@ describe('a fixed fee', () => {
     ]);
   });
 
+  it('in a row of its own, such as a bonus, leaves the rate of the deal as it is, and is closed once', async () => {
+    const shop = await openShop([]);
+    await close(shop, '2026-04');
+    const bonus = 'DEALMIA,,,200,EUR,2026-05-01';
+    shop.write('terms.csv', `deal_id,code,rate,fixed_fee,currency,valid_from\nDEALMIA,,10,,,\n${bonus}\n`);
+    const replayed = await shop.cli('terms', 'replay', '--from', 'terms.csv', '--json');
+    expect([replayed.exitCode, replayed.stderr]).toEqual([0, '']);
+    expect(await feesOf(shop, '2026-05')).toEqual(['DEALMIA: 200.0000']);
+    expect((await shop.cli('statement', '--month', '2026-05')).stdout).toContain('To pay: 200.00 EUR');
+    await close(shop, '2026-05');
+    expect(await feesOf(shop, '2026-06')).toEqual([]);
+    expect((await shop.cli('statement', '--month', '2026-06')).stdout).not.toContain('DEALMIA');
+  });
+
   it('is paid once the mirror, a list of creators, a codes.csv or a credited order knows its deal or code', async () => {
     const shop = await openShop(['DEALMIRROR,', 'DEALLIST,', 'DEALMIA,', ',Mia10']);
     const unknown = ['unknown DEALLIST: 200.0000 EUR', 'unknown DEALMIRROR: 200.0000 EUR'];

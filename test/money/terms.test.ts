@@ -258,7 +258,7 @@ describe('terms.csv', () => {
     const rate = 'D1,12,,,,,,,';
     for (const row of [
       ...['D1,10,,,,,,,', 'D1,10,,EUR,,50,,,', 'D1,10,,EUR,,,20,,', 'D1,,,,GIFT,,,,', 'D1,,,EUR,GIFT,50,,,'],
-      ...['D1,,9,EUR,,,,2026-01-01,', 'D1,,9,EUR,,50,,2026-01-01,', 'D1,,9,EUR,GIFT,,20,2026-01-01,'],
+      ...['D1,10,9,EUR,,,,2026-01-01,', 'D1,,9,EUR,GIFT,,20,2026-01-01,'],
     ]) {
       expect(problemsOf(row, rate), row).toHaveLength(1);
       expect(problemsOf(rate, row), row).toEqual([differs(3)]);
@@ -269,6 +269,22 @@ describe('terms.csv', () => {
       for (const beside of [rate, 'D1,12,,EUR,,,,,', 'D2,,,EUR,,50,20,,', 'D1,,,USD,,50,20,,'])
         expect(problemsOf(row, beside), `${row} ${beside}`).toEqual([]);
     expect(problemsOf('D1,,,EUR,,50,,,', 'D1,,,EUR,,,20,,')).toEqual([differs(3)]);
+    // So is a fee, which is the only one of its day and currency.
+    const fee = 'D1,,9,EUR,,,,2026-01-01,';
+    for (const beside of [
+      rate,
+      'D1,12,9,USD,,,,2026-01-01,',
+      'D1,,9,EUR,,50,,2026-02-01,',
+      fee.replace('D1', 'D2'),
+    ])
+      expect([problemsOf(fee, beside), problemsOf(beside, fee)], beside).toEqual([[], []]);
+    for (const beside of [fee, 'D1,12,5,EUR,,,,2026-01-01,', 'D1,,5,EUR,,50,,2026-01-01,'])
+      expect(problemsOf(fee, beside)).toEqual([
+        [
+          ...[3, 'fixed_fee', 'The deal D1 has a fee in EUR from 2026-01-01 on line 2, too.'],
+          'Add them up in one row, or give one of them another day in valid_from.',
+        ],
+      ]);
     // Days, with those that are open, in any order of the lines.
     const days = (from: string, to: string) => `D1,10,,,,,,${from},${to}`;
     const [until, spring, later] = [
