@@ -323,7 +323,7 @@ function describeOthers(all: readonly Payment[]): string {
 /**
  * Cancels a payment, so that its amounts can be proposed again.
  *
- * @param options.isNotAtBank the person says that no bank has the file. Required once it was exported.
+ * @param options.isNotAtBank the person says that no bank will pay it, or pay it again. Required once it was exported.
  * @throws KnownError `payment_not_settled` (exit 2).
  */
 export async function cancelPayment(
@@ -356,19 +356,20 @@ export async function cancelPayment(
       code: 'payment_not_settled',
       message:
         'It was exported, so its file may already be at the bank. If it is, it is paid although you cancel it, and a new proposal pays it again.',
-      help: 'Stop it at the bank first. Then confirm that with --not-at-bank.',
+      help: 'Stop it at the bank first, then confirm with --not-at-bank that no bank will pay it. If the bank paid it in another currency, use payments complete.',
     });
   await markCancelled(trx, { paymentId, by: decidedBy, reason });
   const auditId = await audit({
     ...{ action: 'cancel_payment', subjectKind: 'payment', subject: paymentId, reason },
-    summary: `Payment ${paymentId} of ${formatMoney(amount, currency)} is cancelled.${state === 'exported' ? ' It had been exported; the person says that the bank does not have it.' : ''}${cameBack ? ` It came back, less ${formatMoney(paidAmount, currency)}.` : ''}`,
+    summary: `Payment ${paymentId} of ${formatMoney(amount, currency)} is cancelled.${state === 'exported' ? ' It had been exported; the person says that no bank will pay it.' : ''}${cameBack ? ` It came back, less ${formatMoney(paidAmount, currency)}.` : ''}`,
     ...{ before: { state }, after: { state: 'cancelled' } },
   });
   return { payment, auditId };
 }
 
 /**
- * Records that a person paid the rest of a partly paid payment in another way, or agreed with the creator that it is not owed.
+ * Records that a person paid the rest of a partly paid payment in another way, or agreed with the creator that it is not owed;
+ * or that the bank paid the payment in another currency, of which the booking was dismissed.
  * Then the payment is paid, and what the bank pays after that is held. If the bank's part comes back, the payment is partly
  * paid again.
  *
@@ -386,12 +387,16 @@ export async function completePayment(
 ): Promise<{ readonly payment: Payment; readonly rest: DecimalText; readonly auditId: string }> {
   const { where, payment, entries } = await lockPayment(trx, paymentId);
   const { state, amount, paidAmount, currency } = payment;
-  if (state !== 'partly_paid')
+  // Such bookings are dismissed, since it is unknown what they come to in the currency of the payment.
+  const inOther = (kind: BankEntry['kind']) =>
+    entries.filter((one) => one.kind === kind && one.currency !== currency);
+  const isPaidInOther = state === 'exported' && inOther('paid').length > inOther('returned').length;
+  if (state !== 'partly_paid' && !isPaidInOther)
     throw configurationError({
       ...{ where, safe: SAFE },
       code: 'payment_not_settled',
       message: `It is ${state.replace('_', ' ')}.`,
-      help: 'Only a partly paid payment has a rest. If you paid all of it in another way, cancel it and use payments settle.',
+      help: 'Only a payment that the bank paid in part, or in another currency, can be completed. If you paid all of it in another way, cancel it and use payments settle.',
     });
   await requirePast(trx, paidOn);
   const first = entries.find(({ outcome }) => outcome === 'counted');
@@ -406,7 +411,9 @@ export async function completePayment(
   await markRestPaid(trx, { paymentId, paidOn, by: decidedBy, reason });
   const auditId = await audit({
     ...{ action: 'record_payment', subjectKind: 'payment', subject: paymentId, reason },
-    summary: `${formatMoney(rest, currency)}, the rest of payment ${paymentId}, was paid elsewhere on ${paidOn}.`,
+    summary: isPaidInOther
+      ? `${formatMoney(rest, currency)} of payment ${paymentId} were paid on ${paidOn} in another currency: ${formatAmounts(inOther('paid'))}.`
+      : `${formatMoney(rest, currency)}, the rest of payment ${paymentId}, was paid elsewhere on ${paidOn}.`,
     ...{ before: { state }, after: { state: 'paid' } },
   });
   return { payment, rest, auditId };
@@ -507,7 +514,7 @@ export async function settleBooking(
   const { amount, currency, outcome } = entry;
   const auditId = await audit({
     ...{ action: 'settle_booking', subjectKind: 'payment', subject: entry.paymentId, reason },
-    summary: `Booking ${bankEntryId} of ${formatMoney(amount, currency)} ${isPayment ? 'is confirmed' : 'is about something else'}.`,
+    summary: `Booking ${bankEntryId} of ${formatMoney(amount, currency)} ${isPayment ? 'is confirmed' : 'is dismissed: it does not count'}.`,
     ...{ before: { outcome: 'held' }, after: { outcome } },
   });
   return { entry, auditId };

@@ -489,6 +489,24 @@ ${mia};ten;EUR;2026-05-07;returned
     expect(seen.map(({ row }) => row).toSorted()).toEqual(kept.toSorted());
   });
 
+  it('that the bank paid in another currency are completed, since that says nothing of what is open', async () => {
+    const shop = await openPaymentShop();
+    await propose(shop, '2026-04');
+    const { stdout } = await shop.cli('payments', 'export', '1', '--format', 'csv');
+    const [reference = ''] = stdout.match(/IS-[0-9A-F]{26}/) ?? [];
+    const complete = () =>
+      shop.cli('payments', 'complete', '1', '--on', '2026-05-06', '--reason', 'converted by the bank');
+    expect(said(await complete())).toMatch(/It is exported.*paid in part, or in another currency/);
+    shop.write('usd.csv', `reference;amount;currency;day;type\n${reference};17.00;USD;2026-05-06;paid\n`);
+    expect((await shop.cli('payments', 'read', 'usd.csv')).stdout.replace(/\s+/g, ' ')).toContain(
+      'another currency than the payment: dismiss it; if the bank paid the payment with it, then record that with payments complete',
+    );
+    expect(said(await complete())).toMatch(/waits for a decision: booking 1/);
+    await shop.cli('payments', 'dismiss', '1', '--reason', 'in USD');
+    expect((await complete()).stdout).toContain('Payment 1 counts as paid, with 15.00 EUR on 2026-05-06.');
+    expect(await totals(shop)).toMatchObject({ 'dealben EUR paid': '15.00' });
+  });
+
   it('are paid once by a booking that several files or rows have, whichever of them says more', async () => {
     const shop = await openPaymentShop();
     await propose(shop, '2026-04');

@@ -99,7 +99,7 @@ export const paymentsCommand: CommandDefinition = {
       action: performReading,
     },
     bookingCommand('confirm', 'say that a held booking is the payment that it resembles'),
-    bookingCommand('dismiss', 'say that a held booking is about something else'),
+    bookingCommand('dismiss', 'say that a held booking does not count'),
     {
       name: 'cancel',
       decides: { says: 'why', kept: 'with the payment' },
@@ -107,13 +107,13 @@ export const paymentsCommand: CommandDefinition = {
       takes: (command) =>
         command
           .argument('<payment>', 'number of the payment', parseId)
-          .option('--not-at-bank', 'it was exported, and you know that no bank has the file or will pay it'),
+          .option('--not-at-bank', 'it was exported, and you know that no bank will pay it, or pay it again'),
       action: performCancelling,
     },
     {
       name: 'complete',
       decides: { says: 'how', kept: 'with the payment' },
-      description: 'record that you paid the rest of a partly paid payment in another way',
+      description: 'record that you paid the rest of a payment in another way, or the bank in another currency',
       takes: (command) =>
         command
           .argument('<payment>', 'number of the payment', parseId)

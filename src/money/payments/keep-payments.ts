@@ -226,7 +226,7 @@ export async function markCancelled(
     .execute();
 }
 
-/** Records that a person paid the rest of a partly paid payment on a day, beside what was paid elsewhere before. */
+/** Records that a person paid the rest of an exported or partly paid payment on a day, beside what was paid elsewhere before. */
 export async function markRestPaid(
   trx: DatabaseTransaction,
   {
@@ -247,5 +247,5 @@ export async function markRestPaid(
       elsewhere_on = ${paidOn}::date,
       paid_amount = amount, paid_on = greatest(paid_on, ${paidOn}::date), settled_by = ${maskAddresses(by)},
       settle_reason = ${maskAddresses(reason)}
-    where payment_id = ${paymentId}::bigint and state = 'partly_paid'`;
+    where payment_id = ${paymentId}::bigint and state in ('exported', 'partly_paid')`;
 }

@@ -188,7 +188,8 @@ const HOLDS: Readonly<Record<HoldReason, string>> = {
   may_be_known:
     'another booking of this payment or account has the same day and amount: if it is the same one, dismiss it; if there are two, confirm it',
   unknown_reference: 'a payment that this database does not know: was it restored?',
-  other_currency: 'another currency than the payment: dismiss it, and settle the payment by hand',
+  other_currency:
+    'another currency than the payment: dismiss it; if the bank paid the payment with it, then record that with payments complete',
   too_much:
     'more than the payment, or you paid the rest: if the bank did pay it, confirm it; what is too much stays with the creator',
   not_exported: 'no file that is in force has the payment; it may be paid twice',

@@ -117,7 +117,7 @@ ${table({ rows: held, about: 'Bookings that are held', visit: null, none: '' }, 
     ({ bankEntryId }) =>
       html`<details><summary>Decide</summary>${actionForm(visit, `${PATH}/settle-booking`, {
         hidden: { booking: bankEntryId },
-        fields: html`<label>Booking ${bankEntryId} is <select name="is"><option value="payment">the payment</option><option value="other">about something else</option></select></label>`,
+        fields: html`<label>Booking ${bankEntryId} is <select name="is"><option value="payment">the payment</option><option value="other">about something else, or in another currency</option></select></label>`,
         reasonLabel: 'How you know',
         button: 'Save',
       })}</details>`,
@@ -131,7 +131,7 @@ function cancelForm(visit: Visit, { paymentId, state }: Payment): Html | null {
     hidden: { payment: paymentId },
     button: `Cancel payment ${paymentId}`,
     ...(state === 'exported'
-      ? { confirm: 'No bank has its file, or will pay it. Otherwise it is paid twice.' }
+      ? { confirm: 'No bank will pay it, or pay it again. Otherwise it is paid twice.' }
       : {}),
   })}</details>`;
 }
