@@ -38,7 +38,7 @@ export function describeOtherCurrency(
         number('refunded', ({ refunded, statedIn }) => moneyOf(refunded, statedIn)),
       ]),
     ],
-    help: "Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, for example because the shop changed its currency or no job reads the source any more, decide: npx influencer-sync statement restated --order ID --as sent --reason '…' (they earn what they earned before), or --as returned (they earn nothing, and the next statement takes back what a closed one paid).",
+    help: `${orders.some(({ statedIn, currency }) => statedIn === currency) ? 'A person decided that an order with one currency here was returned, and an export states it again in the currency that was sent: decide which of the two is right. ' : ''}Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, for example because the shop changed its currency or no job reads the source any more, decide: npx influencer-sync statement restated --order ID --as sent --reason '…' (they earn what they earned before), or --as returned (they earn nothing, and the next statement takes back what a closed one paid).`,
   });
 }
 
