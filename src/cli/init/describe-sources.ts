@@ -248,12 +248,13 @@ export function customersLines(examined: CustomersExamined): string {
 
 /** Renders files that are not exports, each with the reason. */
 export function renderRefused({ refused, skipped }: Recognised, terminal: Terminal): string {
-  const lines = refused
-    .slice(0, REFUSED_SHOWN)
-    .map(
-      ({ name, why }) =>
-        `  ${terminal.style('yellow', '–')} ${toPrintableLine(maskAddresses(name))}: ${toPrintableLine(why)}`,
-    );
+  const lines = refused.slice(0, REFUSED_SHOWN).flatMap(({ name, why, example = '' }, at, all) => [
+    `  ${terminal.style('yellow', '–')} ${toPrintableLine(maskAddresses(name))}: ${toPrintableLine(why)}`,
+    // Several files of one kind share it.
+    ...(example === '' || all.findIndex((one) => one.example === example) < at
+      ? []
+      : ['', ...indent(maskAddresses(example.trimEnd()).split('\n')), '']),
+  ]);
   const more = refused.length - REFUSED_SHOWN;
   return joinLines(
     refused.length > 0 && ['', terminal.style('bold', 'Not read:'), ...lines],

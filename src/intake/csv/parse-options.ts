@@ -48,18 +48,27 @@ export function toParseOptions(layout: Layout, limits: Pick<SourceLimits, 'maxRe
   };
 }
 
-/** Returns the spellings of each required column, without columns that the layout derives. */
+/**
+ * Returns the spellings of each required column in files: of a column that the layout adds, all that it comes from.
+ */
 function requiredColumns({
   required,
   columns,
   grouping,
   conditionalColumns,
+  joinedColumns,
 }: Layout): readonly (readonly string[])[] {
+  const parts = new Map(joinedColumns.map(({ name, columns: joined }) => [name, joined]));
   const made = new Set(conditionalColumns.map(({ name }) => name));
   const sums: Readonly<Partial<Record<LayoutField, { readonly plus: readonly string[] }>>> = grouping.sum;
   return required
     .map((field) =>
       [...(columns[field] ?? []), ...(sums[field]?.plus ?? [])].filter((name) => !made.has(name)),
     )
-    .filter((spellings) => spellings.length > 0);
+    .flatMap((spellings) => {
+      const own = spellings.filter((name) => !parts.has(name));
+      return own.length > 0
+        ? [own]
+        : spellings.flatMap((name) => parts.get(name) ?? []).map((part) => [part]);
+    });
 }

@@ -31,6 +31,8 @@ type Words = {
   readonly numbers: Readonly<Record<'always' | 'maybe' | 'unless', Terms>>;
   readonly kinds: Terms;
   readonly other_order: Terms;
+  readonly places: Terms;
+  readonly parts: Terms;
   readonly reports: Readonly<Record<'reward' | 'reward_state' | 'network' | 'settled', Terms>>;
   readonly states: Readonly<Record<string, Terms>>;
   readonly files: Terms;
@@ -209,6 +211,16 @@ export function isOfKind(header: string): boolean {
 /** True if a name says that its column has the id of another order. */
 export function isOfAnotherOrder(header: string): boolean {
   return says(headerWords(header), WORDS.other_order);
+}
+
+/** True if a name says that its column has the shops or tills that number their orders each by itself. */
+export function isOfPlace(header: string): boolean {
+  return says(headerWords(header), WORDS.places);
+}
+
+/** True if a name says that its column has what one order may have several of, such as its items. */
+export function isOfPart(header: string): boolean {
+  return says(headerWords(header), WORDS.parts);
 }
 
 /** Words beside which a name still says only that an order was refunded or cancelled. */

@@ -31,23 +31,30 @@ import {
   isCurrency,
   isInMinorUnits,
   isOfAnother,
+  isOfKind,
+  isOfPart,
+  isOfPlace,
   type NameScorer,
   nameScorer,
   otherReportOf,
+  type StatusWords,
   statusWordsOf,
 } from './column-names.ts';
 import {
   Cells,
   describeColumn,
+  hasStates,
   isMoney,
   isSurelyMoney,
   type MeasuredColumn,
   MONEY_FORMATS,
+  mayBeStatus,
+  moneyFormatOf,
   PERSONAL,
   shape,
 } from './column-values.ts';
 import { mayBeConsent, proposeCustomers } from './propose-customers.ts';
-import { type JoinedIds, ordersText, unknownStatesOf } from './proposed-text.ts';
+import { type AddedUp, type JoinedIds, ordersText, unknownStatesOf } from './proposed-text.ts';
 
 /** A layout for a header that no layout knows, as a file that a person must check. */
 export type ProposedLayout = {
@@ -69,6 +76,8 @@ export type NoLayout = {
   readonly code: 'unknown_header' | 'ambiguous_header' | 'not_orders' | 'item_rows' | 'unclear_columns';
   readonly why: string;
   readonly unclear: readonly UnclearColumn[];
+  /** The text of a layout that adds up rows, for a person to check and to save. */
+  readonly example?: string;
 };
 
 const ORDER_ROLES = COLUMN_ROLES.filter((role) => role !== 'consent');
@@ -168,9 +177,20 @@ export function proposeLayout(
         'unknown_header',
         'It looks like orders or payments, but no column has the name and the values of discount codes, links or influencers, so no order could be credited. If one has the codes, name it: --column "NAME=codes".',
       );
+    const withSums = (found: NoLayout, ids: MeasuredColumn): NoLayout => {
+      if (found.code !== 'item_rows') return found;
+      const own = new Map([...chosen, ['order_id', ids] as const]);
+      const kinds = kindsOfRows(columns, { id: ids, total, records });
+      const proposed = { ...assigned, chosen: own, joined: null, words, name, isBelowTitle };
+      const example = ordersText({ ...proposed, footer: [...footers], hasItems: true, addedUp: { kinds } });
+      return { ...found, example };
+    };
+    const parts = columns.filter(({ header }) => joined?.columns.includes(header));
+    const misjoined = whyMisjoined(parts, { chosen, total, records, words, timeOfDay: assigned.timeOfDay });
+    if (misjoined !== null) return withSums(refusal('item_rows', misjoined.why), misjoined.id);
     for (const rows of files) {
       const items = itemRows(columns, { id, total, records: rows, stated });
-      if (items !== null) return items;
+      if (items !== null) return withSums(items, id);
     }
     if (unclear.length > 0) return whatIsUnclear(unclear, 'orders');
     const decided = decisions.filter(({ header }) => header !== joined?.name).map(asPartOf(joined));
@@ -421,11 +441,6 @@ const SUMS_UP =
 const COUNTS_ROWS =
   /^\d+ +((?:records?|rows?|orders?|sales?|lines?|zeilen?|bestellungen|regels?|rijen|bestellingen|registros?|filas?|pedidos?|lignes?|commandes?|righe|ordini)(?!\p{L}).*)$/iu;
 
-/** True for text that is neither an amount nor a date. */
-function isText(cell: string): boolean {
-  return /\p{L}{2}/u.test(cell) && !/\d[.,:]\d/.test(cell);
-}
-
 /** Orders without a column that is named like a total. Their other amounts are listed, and none is taken. */
 function withoutTotal(columns: readonly MeasuredColumn[], id: MeasuredColumn): NoLayout {
   const ids = `It has order ids (column ${JSON.stringify(id.header)}), but no amounts`;
@@ -473,10 +488,8 @@ function itemRows(
     rows.map(({ cells }) => cleanText(cells[index] ?? '')).filter((cell) => cell !== '');
   const amounts = columns.filter(({ cells }) => cells.share((cell) => /\d[.,]\d/.test(cell)) > 0);
   const same = `Several rows have the same order id (column ${JSON.stringify(id.header)}) and`;
-  const texts = columns.filter(
-    ({ header, cells }) => header !== '' && cells.filled === cells.rows && cells.share(isText) === 1,
-  );
-  const unique = texts.find(({ index }) => {
+  const shop = columns.find(({ header, cells, index }) => {
+    if (!isOfPlace(header) || cells.filled < cells.rows) return false;
     const both = records.map(({ cells }) => JSON.stringify([cells[index], cells[id.index]]));
     return new Set(both).size === both.length;
   });
@@ -489,7 +502,7 @@ function itemRows(
     if (new Set(totals).size > 1)
       return refusal(
         'item_rows',
-        `${same} different amounts in ${JSON.stringify(total.header)} (lines ${rows[0]?.line} and ${rows[1]?.line}), so its rows are items, payments or refunds of an order, or other orders of the same number. If ids are unique only together with another column, such as that of the shop, name both: --column ${inShellQuotes(`order_id=${unique?.header ?? 'SHOP'}+${id.header}`)}. Which rows add up to an order's total is not guessed: for items, write a layout with grouping.sum (docs/layouts.md).`,
+        `${same} different amounts in ${JSON.stringify(total.header)} (lines ${rows[0]?.line} and ${rows[1]?.line}), so its rows are items, payments or refunds of an order, or other orders of the same number. If each shop numbers its orders by itself, name the column of the shop, too: --column ${inShellQuotes(`order_id=${shop?.header ?? 'SHOP'}+${id.header}`)}. ${SAVE_EXAMPLE}`,
       );
     isProven ||= amounts.some((column) => column !== total && new Set(values(rows, column)).size > 1);
   }
@@ -501,6 +514,98 @@ function itemRows(
     `${same} the same amount in ${JSON.stringify(total.header)}. It may be the total of the order, or that of each row.`,
     [{ ...sampled(total), why, likely: 'total' }],
   );
+}
+
+const SAVE_EXAMPLE =
+  "If the rows of one id add up to the order's total, save this layout as a file in layouts/ beside pipeline.yaml, check it, and run the command again:";
+
+/** Whether an amount is below zero, as amounts of this column are written. */
+function isBelowZeroIn({ cells, index }: MeasuredColumn): (record: CsvRecord) => boolean {
+  const format = moneyFormatOf(cells) ?? MONEY_FORMATS[0];
+  return (record) =>
+    format !== undefined && String(parseMoney(record.cells[index] ?? '', format)).startsWith('-');
+}
+
+/** The rows of each id that several rows have. */
+function repeated(
+  records: readonly CsvRecord[],
+  { index }: MeasuredColumn,
+): readonly (readonly CsvRecord[])[] {
+  const byId = Map.groupBy(records, ({ cells }) => cleanText(cells[index] ?? ''));
+  byId.delete('');
+  return [...byId.values()].filter(({ length }) => length > 1);
+}
+
+type RowsOfOrders = Pick<AssignOptions, 'records'> & Readonly<Record<'id' | 'total', MeasuredColumn>>;
+
+/** True if an id has amounts above and below zero, and each word of the column is only on one side: sales and refunds. */
+function tellsRefunds({ index }: MeasuredColumn, { id, total, records }: RowsOfOrders): boolean {
+  const isBelow = isBelowZeroIn(total);
+  if (!repeated(records, id).some((rows) => new Set(rows.map(isBelow)).size > 1)) return false;
+  const sides = Map.groupBy(records, ({ cells }) => cleanText(cells[index] ?? ''));
+  return [...sides.values()].every((rows) => new Set(rows.map(isBelow)).size === 1);
+}
+
+/** The column whose words tell sales from refunds of the same order. */
+function kindsOfRows(columns: readonly MeasuredColumn[], rows: RowsOfOrders): AddedUp['kinds'] {
+  const column = columns.find((one) => hasStates(one) && tellsRefunds(one, rows));
+  if (column === undefined) return null;
+  const isBelow = isBelowZeroIn(rows.total);
+  const refunds = new Set(
+    rows.records.filter(isBelow).map(({ cells }) => cleanText(cells[column.index] ?? '')),
+  );
+  return { column, sales: [...column.cells.counts.keys()].filter((word) => !refunds.has(cleanText(word))) };
+}
+
+/**
+ * Says why joined columns are no ids of orders: one of them tells rows of one order apart, such as its items, or its
+ * payment from its refund. Each would be an order, and a refund would lower none. Null if they may be ids.
+ */
+function whyMisjoined(
+  parts: readonly MeasuredColumn[],
+  {
+    chosen,
+    total,
+    records,
+    words,
+    timeOfDay,
+  }: Pick<Assignment, 'chosen' | 'timeOfDay'> & {
+    readonly total: MeasuredColumn;
+    readonly records: readonly CsvRecord[];
+    readonly words: StatusWords;
+  },
+): { readonly why: string; readonly id: MeasuredColumn } | null {
+  const [id, ...others] = parts.toSorted((one, other) => other.cells.counts.size - one.cells.counts.size);
+  if (id === undefined) return null;
+  const times = [chosen.get('placed_at'), timeOfDay?.column].flatMap((column) => column ?? []);
+  const timeOf = ({ cells }: CsvRecord): string =>
+    times.map(({ index }) => cleanText(cells[index] ?? '')).join(' ');
+  const ofOneId = repeated(records, id);
+  const areOfOneTime =
+    ofOneId.length > 0 &&
+    ofOneId.flat().every((row) => /\d:\d\d/.test(timeOf(row))) &&
+    ofOneId.every((rows) => new Set(rows.map(timeOf)).size === 1);
+  for (const column of others) {
+    const { header, cells } = column;
+    const why =
+      isOfKind(header) || mayBeStatus(column, words)
+        ? 'it says of which kind or in which state a row is'
+        : isOfPart(header)
+          ? 'its name means the items of an order'
+          : isSurelyMoney(cells)
+            ? 'it has amounts'
+            : tellsRefunds(column, { id, total, records })
+              ? 'it tells amounts below zero from the others of the same id'
+              : areOfOneTime
+                ? `all rows with one ${JSON.stringify(id.header)} have the same time of order`
+                : null;
+    if (why !== null)
+      return {
+        id,
+        why: `${JSON.stringify(header)} cannot be part of the ids of orders: ${why}. With it, the rows of one order would count as several, and a refund would lower none of them. Leave out the option. ${SAVE_EXAMPLE}`,
+      };
+  }
+  return null;
 }
 
 /**

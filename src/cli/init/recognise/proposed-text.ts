@@ -35,6 +35,12 @@ title: ${quote(`Own export: ${name}`)}`;
 /** Columns that only together identify an order, and a name for the column that joins them. */
 export type JoinedIds = { readonly name: string; readonly columns: readonly string[] };
 
+/** How the rows of one order become one: their amounts are added up. */
+export type AddedUp = {
+  /** The column of kinds that tells sales from refunds, and the words of the sales. Null if none does. */
+  readonly kinds: { readonly column: MeasuredColumn; readonly sales: readonly string[] } | null;
+};
+
 /** Fields of a layout of orders, as they are listed in it. */
 const FIELDS: readonly LayoutField[] = [
   ...([
@@ -60,10 +66,19 @@ export function ordersText(
     /** Whether several rows of a file have the same id. */
     readonly hasItems: boolean;
     readonly joined: JoinedIds | null;
+    /** Null: each row, or the first of several, has the amounts of the order. */
+    readonly addedUp?: AddedUp | null;
   },
 ): string {
-  const { chosen, words, name, stops, timeOfDay, decisions, isBelowTitle, footer, hasItems, joined } =
-    proposed;
+  const { addedUp = null } = proposed;
+  const { words, name, stops, timeOfDay, decisions, isBelowTitle, footer, hasItems, joined } = proposed;
+  const kinds = addedUp?.kinds ?? null;
+  // The kinds of rows are no states of the order.
+  const chosen = new Map([...proposed.chosen].filter(([, column]) => column !== kinds?.column));
+  const ofSales =
+    kinds === null ? [] : [chosen.get('placed_at'), timeOfDay?.column].flatMap((one) => one ?? []);
+  const nameOf = (column: MeasuredColumn): string =>
+    ofSales.includes(column) ? `${column.header} of a sale` : column.header;
   const cellsOf = (fields: readonly LayoutField[]): readonly Cells[] =>
     fields.flatMap((field) => chosen.get(field)?.cells ?? []);
   const format = moneyFormatOf(merge(cellsOf(['total', 'subtotal', 'refunded']))) ?? MONEY_FORMATS[0];
@@ -99,23 +114,44 @@ export function ordersText(
     `lacks: ${list(lacks)}`,
     currency !== null && `currency: ${currency}     # by the name of the total`,
     joined !== null && `joined_columns: [{ name: ${quote(joined.name)}, columns: ${list(joined.columns)} }]`,
+    kinds !== null &&
+      ofSales.length > 0 && [
+        'conditional_columns:     # a refund has a time of its own',
+        ...ofSales.map(
+          (column) =>
+            `  - { name: ${quote(nameOf(column))}, columns: ${list([column.header])}, when: { columns: ${list([kinds.column.header])}, equals: ${list(kinds.sales)} } }`,
+        ),
+      ],
     'columns:',
     FIELDS.flatMap((field) => {
       const column = chosen.get(field);
-      return column === undefined || column === negated
-        ? []
-        : `  ${field}: ${list([column.header])}${noteOf(field, column, hasItems)}`;
+      if (column === undefined || column === negated) return [];
+      if (addedUp !== null && (field === 'total' || field === 'refunded')) return [];
+      return `  ${field}: ${list([nameOf(column)])}${noteOf(field, column, hasItems)}`;
     }),
     `required: ${list(required)}`,
     `signature: [${list(signature.slice(0, joined === null ? 3 : 4))}]     # no other export may have all of these`,
     negated !== undefined &&
       `grouping: { sum: { refunded: { minus: ${list([negated.header])} } } }     # refunds are below zero`,
+    addedUp !== null && [
+      'grouping:',
+      '  line_items: true',
+      '  sum:     # of all rows with one id; add the other amounts that the customer paid',
+      ...(['total', 'refunded'] as const).flatMap((field) => {
+        const column = chosen.get(field);
+        if (column === undefined) return [];
+        const isBelow =
+          field === 'refunded' && format !== undefined && negativeRefunds(chosen, format) === column;
+        return `    ${field}: { ${isBelow ? 'minus' : 'plus'}: ${list([column.header])} }`;
+      }),
+    ],
     hasItems &&
+      addedUp === null &&
       'grouping: { line_items: true }      # several rows have the same id; check that the total belongs to the order',
     `money: { decimal: ${quote(decimal)}, thousands: ${thousands === null ? 'null' : quote(thousands)}, symbols: true }`,
     times.formats !== null && times.formats.length > 0 && `times: ${list(times.formats)}`,
     split.length > 0 && `codes: { split: ${list(split)} }`,
-    timeOfDay !== null && `time_of_day: ${list([timeOfDay.column.header])}`,
+    timeOfDay !== null && `time_of_day: ${list([nameOf(timeOfDay.column)])}`,
     status !== undefined && statusText(status, words),
     exclusions.length > 0 && ['exclusions:', ...exclusions.map((rule) => `  - { ${rule} }`)],
     stops.flatMap(({ reason, column }) => {

@@ -43,6 +43,8 @@ export type RefusedFile = {
   readonly unclear?: readonly UnclearColumn[];
   /** The encodings in which the file could be read, if a person must name one. */
   readonly possible?: readonly PossibleEncoding[];
+  /** The text of a layout that a person may check and save to have the file read. */
+  readonly example?: string;
 };
 
 /** Maximum number of lines before a header that are searched. */
@@ -337,15 +339,15 @@ function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<s
   };
 }
 
-/** The spellings of a field's columns in files, without the columns that the layout computes itself. */
+/** The spellings of a field's columns in files; for the columns that the layout adds, those that they come from. */
 function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
-  const made = new Set(layout.conditionalColumns.map(({ name }) => name));
-  const joined = new Map(layout.joinedColumns.map(({ name, columns }) => [name, columns]));
+  const added = [...layout.conditionalColumns, ...layout.joinedColumns];
+  const origins = new Map(added.map(({ name, columns }) => [name, columns]));
   const sums: Readonly<Record<string, { readonly plus: readonly string[] } | undefined>> =
     layout.grouping.sum;
-  return [...(layout.columns[field] ?? []), ...(sums[field]?.plus ?? [])]
-    .filter((name) => !made.has(name))
-    .flatMap((name) => joined.get(name) ?? name);
+  return [...(layout.columns[field] ?? []), ...(sums[field]?.plus ?? [])].flatMap(
+    (name) => origins.get(name) ?? name,
+  );
 }
 
 /** Columns that several layouts read, folded. */

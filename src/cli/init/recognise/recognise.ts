@@ -242,10 +242,13 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
   };
 }
 
-function withoutLayout({ code, why, unclear }: NoLayout, { top }: Listed): Omit<RefusedFile, 'file'> {
+function withoutLayout(
+  { code, why, unclear, example }: NoLayout,
+  { top }: Listed,
+): Omit<RefusedFile, 'file'> {
   const isDamagedHeader = top.header.some((name) => name.includes('\uFFFD'));
   const damage = isDamagedHeader ? ' Letters of its header were lost (\uFFFD): export it again.' : '';
-  return { code, why: `${why}${damage}`, unclear };
+  return { code, why: `${why}${damage}`, unclear, ...(example === undefined ? {} : { example }) };
 }
 
 /** Reads the values of the files of a source with a layout. */

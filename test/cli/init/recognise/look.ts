@@ -23,14 +23,18 @@ export function folderWith(files: Files): string {
 }
 
 /** Recognises what is in a folder. @param stated the roles of columns, as a person has answered. */
-export async function look(place: string, stated: StatedRoles = new Map()): Promise<Recognised> {
+export async function look(
+  place: string,
+  stated: StatedRoles = new Map(),
+  layouts = loadLayouts(),
+): Promise<Recognised> {
   const clients = openSourceClients();
   onTestFinished(() => clients.close());
   const jobOf = () => proposedJob({ brandId: '4819', include: null });
   return recognise({
     source: sourceAt(place),
     clients,
-    layouts: loadLayouts(),
+    layouts,
     taken: new Set(),
     jobOf,
     stated,

@@ -1,0 +1,103 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ColumnRole } from '../../../../src/core/layout.ts';
+import { foldHeader } from '../../../../src/core/text/fold.ts';
+import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
+import { makeTestFolder } from '../../../support/setup.ts';
+import { folderWith, look, ordersOf } from './look.ts';
+
+/** Sales and refunds of a till, as rows with one id. */
+const REFUNDS = [
+  'Date,Time,Receipt,Event Type,Total,Currency,Discount Name',
+  '2026-11-02,09:12:01,tx001,Payment,108.90,EUR,IRIS10',
+  '2026-11-03,09:12:01,tx002,Payment,62.50,EUR,',
+  '2026-11-05,10:00:00,tx003,Refund,-217.80,EUR,IRIS10',
+  '2026-11-04,09:12:01,tx003,Payment,217.80,EUR,IRIS10',
+  '2026-11-06,10:00:00,tx004,Payment,65.34,EUR,OTTO10',
+  '2026-11-07,10:00:00,tx004,Refund,-21.78,EUR,OTTO10',
+  '',
+].join('\n');
+
+/** Items of orders, each with its own amount. */
+const ITEMS = [
+  'Order Number,Order Date,Status,What,Total,Promo Code,Refund Amount',
+  '1,2026-11-03 14:15,paid,Candle,40.00,EMMA15,0.00',
+  '1,2026-11-03 14:15,paid,Holder,12.50,EMMA15,2.50',
+  '2,2026-11-04 09:30,paid,Candle,20.00,,0.00',
+  '3,2026-11-05 23:30,paid,Holder,12.50,LEO20,12.50',
+  '3,2026-11-05 23:30,paid,Candle,20.00,LEO20,0.00',
+  '',
+].join('\n');
+
+/** Receipts that each shop numbers by itself, one of them a return. */
+const SHOPS = [
+  'Store,Receipt,Sold at,Status,Total,Promo Code',
+  'North,1,2026-11-03 14:15,paid,40.00,EMMA15',
+  'North,2,2026-11-03 15:20,paid,10.00,EMMA15',
+  'South,1,2026-11-03 14:15,paid,12.50,EMMA15',
+  'South,2,2026-11-04 09:30,paid,-20.00,LEO20',
+  'South,3,2026-11-04 10:30,paid,20.00,LEO20',
+  '',
+].join('\n');
+
+async function lookAt(text: string, ids: readonly string[] = []) {
+  const stated = ids.map((name) => [foldHeader(name), 'order_id' satisfies ColumnRole] as const);
+  return look(folderWith({ 'sales.csv': text }), new Map(stated));
+}
+
+test.each([
+  ['refunds', REFUNDS, 'SHOP+Receipt'],
+  ['items', ITEMS, 'SHOP+Order Number'],
+  ['receipts of shops', SHOPS, 'Store+Receipt'],
+])(
+  'of rows with one id and several amounts (%s), only a column of shops is offered beside it',
+  async (_, text, offered) => {
+    const [refused] = (await lookAt(text)).refused;
+    expect(refused?.code).toBe('item_rows');
+    expect(refused?.why).toContain(`--column "order_id=${offered}"`);
+  },
+);
+
+test.each([
+  ['kinds of rows', REFUNDS, ['Event Type', 'Receipt'], 'it says of which kind or in which state a row is'],
+  [
+    'refunds by another name',
+    REFUNDS.replace('Event Type', 'Z').replaceAll('Refund,', 'R,').replaceAll('Payment,', 'P,'),
+    ['Z', 'Receipt'],
+    'it tells amounts below zero',
+  ],
+  ['items', ITEMS.replace('What', 'Item'), ['Item', 'Order Number'], 'its name means the items'],
+  ['items by another name', ITEMS, ['What', 'Order Number'], 'have the same time of order'],
+])('ids that are joined with %s are refused, although a person states them', async (_, text, ids, why) => {
+  const found = await lookAt(text, ids);
+  expect(found.sources).toEqual([]);
+  expect(found.refused).toMatchObject([{ code: 'item_rows', why: expect.stringContaining(why) }]);
+});
+
+test('receipts are joined with the shop that numbers them, also if one of them is a return', async () => {
+  const { preview } = ordersOf(await lookAt(SHOPS, ['Store', 'Receipt']));
+  expect(preview).toMatchObject({ orders: 5, credited: 4 });
+});
+
+test.each([
+  ['refunds lower the orders that they refund', REFUNDS, '152.4600', '2026-11-06'],
+  ['items and their refunds add up to orders', ITEMS, '85.0000', '2026-11-05'],
+])('the layout that is offered for such rows reads them: %s', async (_, text, revenue, last) => {
+  const place = folderWith({ 'sales.csv': text });
+  const [refused] = (await look(place)).refused;
+  const folder = makeTestFolder();
+  writeFileSync(join(folder, 'own.yaml'), refused?.example ?? '');
+  const layouts = loadLayouts([folder]);
+  const again = await look(place, new Map(), layouts);
+  const { preview } = ordersOf(again);
+  expect(preview).toMatchObject({ rejected: [], held: [], heldOrders: [] });
+  expect(preview.revenue.map(({ amount }) => amount)).toEqual([revenue]);
+  expect(preview.placed?.last).toContain(last);
+});
+
+test('ids that are joined are found below the lines above a header, too', async () => {
+  const titled = `Sales of November\nAll stores\n\n${SHOPS}`;
+  const { preview, problems } = ordersOf(await lookAt(titled, ['Store', 'Receipt']));
+  expect([problems, preview.held, preview.orders]).toEqual([[], [], 5]);
+});
