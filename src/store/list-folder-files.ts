@@ -194,7 +194,7 @@ function missing(path: string): KnownError {
     code: 'folder_missing',
     message: 'The folder does not exist.',
     where: path,
-    help: 'Create the folder, or correct the uri of the source in pipeline.yaml (paths are relative to that file).',
+    help: 'Create the folder, or correct its path (the uri of a source in pipeline.yaml is relative to that file).',
     safe: 'Nothing was read.',
   });
 }

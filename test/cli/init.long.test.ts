@@ -337,7 +337,7 @@ test('init asks what an unclear column is, writes nothing without an answer, and
   const asked = await run(args);
   expect(asked.exitCode).toBe(2);
   expect(asked.stderr.replace(/\s+/g, ' ')).toContain(
-    '--column "Tagastus=ROLE" o.csv: what is this column? it has amounts below the total, as refunds or parts of a payment have (0.00, 7.50) For example =refunded.',
+    '--column "Tagastus=ROLE" o.csv: what is this column? it has amounts below the total, as refunds, fees or parts of a payment have (0.00, 7.50) Roles: ',
   );
   expect(asked.stderr).not.toContain('--brand ID');
   expect(existsSync(join(folder, 'shop'))).toBe(false);
@@ -378,7 +378,7 @@ test('without a terminal, one run names all that is open or wrong, and its comma
     expect(said).toContain(one);
   const [line = ''] = /npx influencer-sync init .*/.exec(asked.stderr) ?? [];
   expect(line).toBe(
-    'npx influencer-sync init exports --out shop --column COLUMN=order_id --column "Tagastus=refunded" --brand ID --time-zone ZONE --currency CODE --consent ANSWER --yes',
+    'npx influencer-sync init exports --out shop --column COLUMN=order_id --column "Tagastus=ROLE" --paid "State=WORD" --brand ID --time-zone ZONE --currency CODE --consent ANSWER --yes',
   );
   // As it is, it says nothing that only a person knows.
   const typed = line
@@ -387,11 +387,14 @@ test('without a terminal, one run names all that is open or wrong, and its comma
     .map((word) => word.replaceAll('"', ''));
   expect((await run(typed)).exitCode).toBe(2);
   expect(existsSync(join(folder, 'shop'))).toBe(false);
-  const answers = { COLUMN: 'Ref', ID: '4819', ZONE: 'UTC', CODE: 'EUR', ANSWER: 'not_recorded' };
+  const answers = {
+    ...{ COLUMN: 'Ref', ID: '4819', ZONE: 'UTC', CODE: 'EUR', ANSWER: 'not_recorded' },
+    ...{ ROLE: 'refunded', WORD: 'afgehaald' },
+  };
   const filled = typed.map((word) =>
     Object.entries(answers).reduce((text, [from, to]) => text.replace(from, to), word),
   );
-  expect((await run(filled)).exitCode).toBe(3); // The order with an unknown state is held.
+  expect((await run(filled)).exitCode).toBe(0);
   expect(read('shop/layouts/o.yaml')).toContain('order_id: ["Ref"]');
 });
 
@@ -421,7 +424,10 @@ test('on a terminal, init asks about columns and encodings of files, and reads t
   await terminal.answer('shop platform', '\r');
   await terminal.answer('Write these', 'y');
   expect(await ended).toBe(0);
-  expect(readFileSync(join(folder, 'shop/layouts/o.yaml'), 'utf8')).toContain('refunded: ["Tagastus"]');
+  // What is offered first takes no order for more than it is.
+  expect(readFileSync(join(folder, 'shop/layouts/o.yaml'), 'utf8')).toContain(
+    '{ reason: excluded, columns: ["Tagastus"]',
+  );
   // After an answer, only what has changed is shown again.
   expect(printed.join('').match(/clicks\.csv: /g)).toHaveLength(1);
 });
@@ -717,4 +723,76 @@ test('codes in Shift-JIS are read only in the encoding that a person names', asy
   const tested = ['layouts', 'test', 'exports/orders.csv'];
   expect((await run(tested)).exitCode).toBe(2);
   expect((await run([...tested, '--encoding', 'shift_jis'])).stderr).toContain('No layout knows the header');
+});
+
+test('of a list in which no word is known to mean yes, init asks for the word, and counts people', async () => {
+  const { run } = open({
+    'lista.csv': [
+      'Correo electrónico;Estado;No desea publicidad',
+      'ana@example.com;Activo;No',
+      'ANA@example.com;Activo;No',
+      'luis@example.com;Baja;No',
+      'rosa@example.com;Activo;Sí',
+      '',
+    ].join('\n'),
+  });
+  const args = ['init', 'exports', '--out', 'shop', '--brand', '4819', '--yes'];
+  const asked = await run(args);
+  expect(asked.exitCode).toBe(2);
+  expect(asked.stderr.replace(/\s+/g, ' ')).toMatch(/--consent-yes WORD .* Its words: "Activo", "Baja"\./);
+  expect(asked.stderr).not.toContain('not_recorded');
+  const answered = await run([...args, '--consent-yes', 'Activo']);
+  expect([answered.exitCode, answered.stdout]).toEqual([
+    0,
+    expect.stringContaining('4 rows: 1 customer to be submitted.'),
+  ]);
+});
+
+test('a configuration by which nothing would be credited says so, and does not end like a success', async () => {
+  const { run } = open({
+    'o.csv': 'Order No,Total,Coupon,Status,Currency,Date\n1,20.00,MIRA10,open,EUR,2026-10-01T10:00:00Z\n',
+  });
+  const init = await run(['init', 'exports', '--brand', '4819', '--yes']);
+  expect(init.exitCode).toBe(3);
+  expect(init.stdout).toContain('Nothing would be credited: 1 order never posted.');
+  expect(init.stdout).not.toContain('Next:  npx influencer-sync plan');
+});
+
+test('a second run keeps what the configuration says: platform, brand, reasons and the owners of codes', async () => {
+  const { folder, run, read } = open();
+  const first = await run(['init', 'exports', '--out', 's', '--platform', 'own.shop', ...ANSWERS]);
+  expect(first.exitCode).toBeLessThan(4);
+  const owners = `${read('s/codes.csv')}MIRA10,,mira.glow,,,,\n`;
+  writeFileSync(join(folder, 's/codes.csv'), owners);
+  const [pipeline, codes] = [read('s/pipeline.yaml'), read('s/codes.csv')];
+  const second = await run(['init', 'exports', '--out', 's', '--yes']);
+  expect(second.stdout).toContain('pipeline.yaml: already exists, unchanged');
+  expect(second.stdout).toContain('codes.csv: already exists, unchanged');
+  expect([read('s/pipeline.yaml'), read('s/codes.csv')]).toEqual([pipeline, codes]);
+});
+
+test('with a key, init refuses a brand that the account does not have, and names handles that no deal has', async () => {
+  const { run } = open();
+  const service = await startService();
+  const env = { INFLUENCER_API_URL: service.url, INFLUENCER_API_KEY: service.key };
+  const args = ['init', 'exports', '--out', 's', '--time-zone', 'UTC', '--yes'];
+  const refused = await run([...args, '--brand', '1'], env);
+  expect([refused.exitCode, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('which is no brand of the'),
+  ]);
+  const owned = [
+    ...args,
+    '--brand',
+    '4819',
+    '--owner',
+    'MIRA10=mira.glow',
+    '--owner',
+    'OTHER5=mira.glow.test',
+  ];
+  const warned = (await run(owned, env)).stderr.replace(/\s+/g, ' ');
+  expect(warned).toContain(
+    'No deal has the handle "mira.glow", which --owner names. Did you mean mira.glow.test?',
+  );
+  expect(warned).not.toContain('the handle "mira.glow.test"');
 });

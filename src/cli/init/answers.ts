@@ -185,7 +185,8 @@ function questionsOf(
   if (examined.kind === 'customers') {
     const { no } = examined.consent;
     const about = no === 0 ? '' : plural(no, 'row');
-    return examined.needsConsent ? [{ ...ask('consent'), about }] : [];
+    // If all are refused, there are no others who may be submitted.
+    return examined.needsConsent && !isRefusedWhole(examined) ? [{ ...ask('consent'), about }] : [];
   }
   if (examined.kind !== 'orders') return [];
   const [currency = null, ...others] = examined.currency?.candidates ?? [];
@@ -204,6 +205,11 @@ function questionsOf(
       : [{ ...ask('missingColumns'), about: sayMissing(examined), isOptional: true }]),
     ask('platform', platformOf(source, sources), true),
   ];
+}
+
+/** True for customers of whom every one would count as having refused. */
+export function isRefusedWhole(examined: RecognisedSource['examined']): boolean {
+  return examined.kind === 'customers' && examined.consent.no > 0 && examined.submitted === 0;
 }
 
 function sayMissing({ missing }: OrdersExamined): string {

@@ -13,6 +13,7 @@ import { codeOf } from '../../store/list-folder-files.ts';
 import { refusal } from '../usage-error.ts';
 import { type Answers, NOTHING, type SourceAnswer } from './answers.ts';
 import type { CodeOwner, ProposedOwner } from './find-owners.ts';
+import type { KeptCodes } from './kept-answers.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
 import type { RecognisedSource } from './recognise/recognise.ts';
 
@@ -31,6 +32,8 @@ export type ComposeOptions = {
   readonly codes: readonly CodeFound[];
   /** Absolute path. The paths of sources are written relative to it. */
   readonly folder: string;
+  /** The codes.csv that is in the folder. Null if there is none. */
+  readonly keptCodes: KeptCodes | null;
 };
 
 /** Composes all files that `init` writes. */
@@ -39,7 +42,9 @@ export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
   // Several sources may share a proposed layout.
   const layouts = new Map(sources.flatMap(layoutFileOf).map((file) => [file.path, file]));
   const hasCodes = sources.some(({ examined }) => examined.kind === 'orders' || examined.kind === 'clicks');
-  const unowned = codes.filter(({ code }) => !owners.some((owner) => owner.code === code));
+  const unowned = codes.filter(
+    ({ code }) => !owners.some((owner) => owner.code === code) && !isKept(options, code),
+  );
   return [
     { path: 'pipeline.yaml', text: pipelineText(options) },
     ...layouts.values(),
@@ -49,8 +54,17 @@ export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
   ];
 }
 
-/** A blank brand is that of every job: with several, each code names those whose orders have it. */
-function codesText({ sources, owners, answers }: ComposeOptions): string {
+function isKept({ keptCodes }: Pick<ComposeOptions, 'keptCodes'>, code: string): boolean {
+  return keptCodes?.codes.some((kept) => foldCode(kept) === foldCode(code)) === true;
+}
+
+/**
+ * A blank brand is that of every job: with several, each code names those whose orders have it. What people have written
+ * is kept, and only codes that are not in it are added.
+ */
+function codesText(options: ComposeOptions): string {
+  const { sources, answers, keptCodes } = options;
+  const owners = options.owners.filter(({ code }) => !isKept(options, code));
   const brandOf = brandsOf(answers);
   const brands = new Set(sources.map(({ name }) => brandOf(name)));
   const brandsWith = (code: string): ReadonlySet<string> =>
@@ -62,13 +76,17 @@ function codesText({ sources, owners, answers }: ComposeOptions): string {
           : [],
       ),
     );
-  return toCsv(
+  const text = toCsv(
     owners.flatMap(({ code, brandId, handle, dealId }) => {
       const isOfJob = brands.size === 1 && (brandId === null || brands.has(brandId));
       const named = brandId === null ? brandsWith(code) : [brandId];
       return (isOfJob ? [''] : [...named]).map((brand) => [code, brand, handle ?? '', dealId, '', '', '']);
     }),
   );
+  if (keptCodes === null) return text;
+  const added = text.slice(text.indexOf('\n') + 1);
+  const isEnded = added === '' || keptCodes.text.endsWith('\n');
+  return `${keptCodes.text}${isEnded ? '' : '\n'}${added}`;
 }
 
 /** Returns a function that names the brand of a source. */

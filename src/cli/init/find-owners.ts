@@ -94,6 +94,39 @@ export async function findOwners(client: Client, codes: readonly CodeFound[]): P
   return { owners, proposals, left: codes.length - asked, fault };
 }
 
+/** Deals that are read to see whether one has a handle. */
+const DEALS_OF_HANDLE = 10;
+
+/**
+ * Finds the handles that no deal of the account has, each with those of deals that are spelled alike. None if the service
+ * does not answer: nothing is known then.
+ */
+export async function findUnknownHandles(
+  client: Client,
+  handles: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const unknown = new Map<string, readonly string[]>();
+  const search = async (text: string): Promise<readonly string[]> => {
+    const ids = dealIdsOf(await autocomplete(client, text)).slice(0, DEALS_OF_HANDLE);
+    const deals = await Promise.all(ids.map((dealId) => readDeal(client, dealId)));
+    return [...new Set(deals.flatMap(({ handle }) => handle ?? []))];
+  };
+  try {
+    for (const handle of handles) {
+      const isIn = (found: readonly string[]): boolean =>
+        found.some((one) => foldHandle(one) === foldHandle(handle));
+      const found = await search(handle);
+      if (isIn(found)) continue;
+      const letters = lettersOf(foldHandle(handle)).slice(0, MIN_LETTERS + 1);
+      const alike = [...found, ...(letters.length < MIN_LETTERS ? [] : await search(letters))];
+      if (!isIn(alike)) unknown.set(handle, [...new Set(alike)].slice(0, MAX_PROPOSALS));
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+  return unknown;
+}
+
 type Deal = Omit<CodeOwner, 'code'> & { readonly codes: readonly string[] };
 
 function toOwner(code: string, { handle, dealId, brandId }: Deal): CodeOwner {

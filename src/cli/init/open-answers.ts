@@ -8,6 +8,7 @@ import {
   answerOf,
   assumedOf,
   type BrandChoice,
+  isRefusedWhole,
   LABELS,
   NOTHING,
   QUESTIONS,
@@ -39,6 +40,8 @@ export type Said = {
   /** The files whose columns or encoding are unclear. */
   readonly unclear: readonly Refused[];
   readonly codes: readonly CodeFound[];
+  /** The brands of the account; none if they are not known. */
+  readonly brands: readonly BrandChoice[];
 };
 
 /** An option as it was given, and what is wrong with it. */
@@ -101,7 +104,7 @@ export function openAnswers(
   if (asked.length + faults.length === 0 && isConfirmed) return null;
   const optional = [
     ...questions.filter((one) => one.isOptional === true && answerOf(one) === null).map(aboutOptional),
-    ...aboutStates(assumedOf(found, said.said)),
+    ...aboutStates(assumedOf(found, said.said)).map(({ option: _option, ...about }) => about),
   ];
   const isSupposed = columns.length > 0 && found.sources.length > 0;
   return refusal({
@@ -113,8 +116,8 @@ export function openAnswers(
           ? `${faults.length === 1 ? 'An option' : `${faults.length} options`} cannot be used.`
           : 'Some answers are missing from the files, and there is no terminal in which to ask you.',
     help: [
-      `Run the command in a terminal, or give the options.${isSupposed ? ' What is asked besides columns supposes that these have the roles that are offered.' : ''} This answers everything that must be answered, with what the files suggest; check each answer, and replace the words in capitals:`,
-      `  npx influencer-sync init ${[...said.places.map(shellWord), ...commandOf(said, { columns, open: required.filter(isOpen) })].join(' ')}`,
+      `Run the command in a terminal, or give the options.${isSupposed ? ' What is asked besides columns may change with their roles.' : ''} This answers everything, with what the files suggest. Check each answer, and replace the words in capitals, or leave out what may be left out:`,
+      `  npx influencer-sync init ${[...said.places.map(shellWord), ...commandOf(said, { columns, open: questions.filter(isOpen) })].join(' ')}`,
     ].join('\n'),
     safe: 'Nothing was written.',
     problems: [
@@ -126,12 +129,15 @@ export function openAnswers(
   });
 }
 
-/** What a person would say who takes every role and encoding that is offered. Null if nothing more is offered. */
+/**
+ * What a person would say who takes every role and encoding that is offered, to find what else is asked. Null if nothing
+ * more is offered.
+ */
 export function supposeAnswers(unclear: readonly Refused[], said: SaidOfFiles): SaidOfFiles | null {
   const stated = new Map(said.stated);
   for (const column of unclear.flatMap(columnsOf)) {
-    const [likely = 'excludes'] = rolesOf(column);
-    stated.set(foldHeader(column.header), column.oneOf ?? likely);
+    // A role that only a person knows is not supposed: it would leave out orders, and what must be asked about them.
+    stated.set(foldHeader(column.header), column.oneOf ?? column.likely ?? 'unused');
   }
   const [encoding = null] = unclear.flatMap(({ possible = [] }) => possible.map((one) => one.encoding));
   const isMore = stated.size > said.stated.size || (said.encoding === null && encoding !== null);
@@ -173,15 +179,26 @@ function aboutEncoding({ name, why }: Refused): Problem {
   };
 }
 
-/** Customers with a column that asks for consent, and in which nothing is known to mean yes. */
+/**
+ * Customers with a column that asks for consent, and in which nothing is known to mean yes; and those of whom all would be
+ * refused, because no word is.
+ */
 function withoutYes({ sources }: Recognised): readonly Problem[] {
-  return sources.flatMap(({ name, proposed }) =>
-    (proposed?.withoutYes ?? []).slice(0, 1).map((header) => ({
-      where: '--consent-yes WORD',
-      message: `The column ${JSON.stringify(toPrintableLine(header))} of ${name} may say who has consented, and nothing in it is known to mean yes.`,
-      help: `If it says something else: --column ${inShellQuotes(`${header}=unused`)}. If one of its words means yes: --consent-yes WORD. Otherwise leave this export out.`,
-    })),
-  );
+  return sources.flatMap(({ name, proposed, examined }): Problem[] => {
+    const [asked] = proposed?.withoutYes ?? [];
+    const [header = asked, words = []] =
+      [...(proposed?.unknownYes ?? [])].find(([one]) => asked === undefined || one === asked) ?? [];
+    if (header === undefined || (asked === undefined && !isRefusedWhole(examined))) return [];
+    const listed = words.map((word) => JSON.stringify(toPrintableLine(maskAddresses(word)))).join(', ');
+    const all = isRefusedWhole(examined) ? ', so every row is read as a refusal' : '';
+    return [
+      {
+        where: '--consent-yes WORD',
+        message: `The column ${JSON.stringify(toPrintableLine(header))} of ${name} may say who has consented, and nothing in it is known to mean yes${all}.${listed === '' ? '' : ` Its words: ${listed}.`}`,
+        help: `If it says something else: --column ${inShellQuotes(`${header}=unused`)}. If one of its words means yes: --consent-yes WORD. Otherwise leave this export out.`,
+      },
+    ];
+  });
 }
 
 /** One question about several sources, or one for each if the files suggest different answers. */
@@ -213,9 +230,13 @@ function aboutSources(of: readonly Question[], brands: readonly BrandChoice[]): 
 
 function helpFor({ key, suggestion }: Question, brands: readonly BrandChoice[]): string {
   const { help } = QUESTIONS[key];
-  if (key === 'brand' && brands.length > 0)
-    return `Brands of the account: ${brands.map(({ id, name }) => `${id}${name === null ? '' : ` (${name})`}`).join(', ')}.`;
+  if (key === 'brand' && brands.length > 0) return listBrands(brands);
   return suggestion === null ? help : `${help} The files suggest ${suggestion}.`;
+}
+
+function listBrands(brands: readonly BrandChoice[]): string {
+  const listed = brands.map(({ id, name }) => `${id}${name === null ? '' : ` (${toPrintableLine(name)})`}`);
+  return `Brands of the account: ${listed.join(', ')}.`;
 }
 
 function aboutOptional(question: Question): Problem {
@@ -228,7 +249,9 @@ function aboutOptional(question: Question): Problem {
 }
 
 /** One question for each column of states, whatever number of sources have it. */
-function aboutStates(sources: ReturnType<typeof assumedOf>): readonly Problem[] {
+function aboutStates(
+  sources: ReturnType<typeof assumedOf>,
+): readonly (Problem & { readonly option: string })[] {
   const open = sources.flatMap(({ name, states = new Map<string, readonly string[]>() }) =>
     [...states].map(([column, words]) => ({ name, column, words })),
   );
@@ -236,8 +259,10 @@ function aboutStates(sources: ReturnType<typeof assumedOf>): readonly Problem[] 
     const column = toPrintableLine(of[0]?.column ?? '');
     const words = new Map(of.flatMap((one) => one.words).map((word) => [foldWord(word), word]));
     const listed = [...words.values()].map((word) => JSON.stringify(toPrintableLine(maskAddresses(word))));
+    const option = `--paid ${inShellQuotes(`${column}=WORD`)}`;
     return {
-      where: `--paid ${inShellQuotes(`${column}=WORD`)} (may be left out)`,
+      option,
+      where: `${option} (may be left out)`,
       message: `Which words of the column ${JSON.stringify(column)} of ${of.map(({ name }) => name).join(', ')} mean that an order was paid? No list knows ${listed.join(', ')}.`,
       help: 'Give the option for each of them that does. The orders of the others are held.',
     };
@@ -264,6 +289,7 @@ function commandOf(
         `--column ${oneOf === undefined ? inShellQuotes(`${header}=${likely ?? 'ROLE'}`) : `COLUMN=${oneOf}`}`,
     ),
     ...(withoutYes(found).length > 0 ? ['--consent-yes WORD'] : []),
+    ...aboutStates(assumedOf(found, said.said)).map(({ option }) => option),
     ...[...Map.groupBy(open, ({ key }) => key)].flatMap(([key, of]) => {
       const { flag, value, choices = [] } = QUESTIONS[key];
       // A single choice states something that only a person knows.
@@ -279,7 +305,7 @@ function commandOf(
 
 /** Every answer of the command line. One is wrong if it names what no file has, or its value is not valid. */
 function givenOptions(said: Said): readonly Given[] {
-  const { options, found, unclear, codes } = said;
+  const { options, found, unclear, codes, brands } = said;
   const names = found.sources.map(({ name }) => name);
   // What a file has that could not be read is not known.
   const isWhole = !found.refused.some(({ unclear: open = [] }) => open.length > 0);
@@ -292,6 +318,11 @@ function givenOptions(said: Said): readonly Given[] {
     return [...(options[key] ?? [])].map(([source, value]) => {
       const words = `${flag} ${shellWord(source === EVERY_SOURCE ? value : `${source}=${value}`)}`;
       const isKnown = source === EVERY_SOURCE || !isWhole || names.includes(source);
+      if (key === 'brand' && brands.length > 0 && isValid(value) && brands.every(({ id }) => id !== value))
+        return judge(words, true, {
+          message: `${flag} names ${JSON.stringify(value)}, which is no brand of the account.`,
+          help: listBrands(brands),
+        });
       return isKnown
         ? judge(words, !isValid(value), {
             message: `${flag}: ${fault}`,
@@ -348,17 +379,27 @@ function givenOptions(said: Said): readonly Given[] {
   const owners = [...(options.owner ?? [])].map(([folded, handle]) =>
     judge(
       `--owner ${shellWord(`${folded}=${handle}`)}`,
-      isWhole && codes.every(({ code }) => foldCode(code) !== folded),
+      isWhole && !hasHeldFiles(found) && codes.every(({ code }) => foldCode(code) !== folded),
       {
         message: `--owner names the code ${JSON.stringify(folded)}, which no order has.`,
-        help: `Codes found: ${codes
-          .slice(0, 20)
-          .map(({ code }) => toPrintableLine(maskAddresses(code)))
-          .join(', ')}.`,
+        help: `${codes.length === 0 ? 'No code was found' : `Codes found: ${listed(codes)}`}.`,
       },
     ),
   );
   return [...answers, ...columns, ...paid, ...consent, ...owners];
+}
+
+function listed(codes: readonly CodeFound[]): string {
+  const shown = codes.slice(0, 20).map(({ code }) => toPrintableLine(maskAddresses(code)));
+  return shown.join(', ');
+}
+
+/** Whether files would be held, or cannot be read with what is said: their codes are not known. */
+function hasHeldFiles({ sources }: Recognised): boolean {
+  return sources.some(
+    ({ examined }) =>
+      examined.kind === 'orders' && examined.problems.length + examined.preview.held.length > 0,
+  );
 }
 
 const OF_EARLIER_RUN =

@@ -50,8 +50,15 @@ import {
   writeNewFiles,
 } from './compose-files.ts';
 import { renderFates, renderRefused, renderSource } from './describe-sources.ts';
-import { type CodeOwner, type FoundOwners, findOwners, type ProposedOwner } from './find-owners.ts';
+import {
+  type CodeOwner,
+  type FoundOwners,
+  findOwners,
+  findUnknownHandles,
+  type ProposedOwner,
+} from './find-owners.ts';
 import type { InitOptions } from './init-options.ts';
+import { readKeptAnswers, readKeptCodes, withKept } from './kept-answers.ts';
 import { openAnswers, refuseFaults, supposeAnswers } from './open-answers.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
 import { type Recognised, type RecognisedSource, recognise } from './recognise/recognise.ts';
@@ -63,7 +70,7 @@ import { type Recognised, type RecognisedSource, recognise } from './recognise/r
 export async function performInit(
   output: Output,
   places: readonly string[],
-  options: InitOptions,
+  given: InitOptions,
   asking: Asking = { input: process.stdin, output: process.stderr },
 ): Promise<ExitCode> {
   if (places.length === 0)
@@ -71,8 +78,10 @@ export async function performInit(
       'Name the folder, or the S3 address, where your exports are.',
       'For example:  npx influencer-sync init ./exports',
     );
-  if (options.envFile !== undefined) for (const one of readEnvFile(options.envFile)) options.onMisled?.(one);
-  const folder = resolve(options.out);
+  if (given.envFile !== undefined) for (const one of readEnvFile(given.envFile)) given.onMisled?.(one);
+  const folder = resolve(given.out);
+  const kept = readKeptAnswers(folder);
+  let options = withKept(given, kept, null);
   const canAsk = !output.json && asking.input.isTTY === true && asking.output.isTTY === true;
   const shown = new Set<string>();
   let said: SaidOfFiles = {
@@ -80,7 +89,7 @@ export async function performInit(
     encoding: options.encoding ?? null,
     states: new Map((options.paid ?? []).map((word) => [foldWord(word), true])),
   };
-  let found = await recogniseAll(output, places, { folder, options, said });
+  let found = await recogniseAll(output, places, { folder, options, said, shown });
   show(output, found, shown);
   const unclear: Refused[] = [];
   for (;;) {
@@ -96,18 +105,19 @@ export async function performInit(
     if (more === null && isOpen && canAsk) return EXIT.interrupted;
     if (more === null) break;
     said = more;
-    found = await recogniseAll(output, places, { folder, options, said });
+    found = await recogniseAll(output, places, { folder, options, said, shown });
     if (canAsk) show(output, found, shown);
   }
   if (found.sources.length + unclear.length === 0) throw nothingRecognised(places);
-  const given = { ...{ places, options, said, found, unclear }, codes: codesOf(found.sources) };
-  if (canAsk) refuseFaults(given);
+  options = withKept(given, kept, new Set(found.sources.map(({ name }) => name)));
 
   const client = await openServiceIfGiven();
   const brands = client === null ? [] : await listBrands(client, output);
+  const wholly = { ...{ places, options, said, found, unclear, brands }, codes: codesOf(found.sources) };
+  if (canAsk) refuseFaults(wholly);
   const questions = questionsFor(found.sources, options, brands);
   const isConfirmed = options.yes === true || options.dryRun === true;
-  const open = canAsk ? null : openAnswers(given, { questions, brands });
+  const open = canAsk ? null : openAnswers(wholly, { questions, brands });
   if (open !== null) throw open;
   const isAnswered = questions.every(
     (question) => question.isOptional === true || answerOf(question) !== null,
@@ -117,19 +127,27 @@ export async function performInit(
       ? await askAnswers(questions, { brands, terminal: asking })
       : takeAnswers(questions);
   if (answers === null) return EXIT.interrupted;
-  const excused = [...answers.sources].flatMap(([name, { missingColumns: why }]) =>
-    why === null || statedOf(options, name).missingColumns !== null ? [] : [[name, why] as const],
-  );
-  if (excused.length > 0) {
-    // Files that were held are read now, with their codes.
+  const answered = (
+    key: 'missingColumns' | 'status',
+  ): readonly (readonly [source: string, value: string])[] =>
+    [...answers.sources].flatMap(([name, { [key]: value }]) =>
+      value === null || statedOf(options, name)[key] !== null ? [] : [[name, value] as const],
+    );
+  const [excused, anyStatus] = [answered('missingColumns'), answered('status')];
+  if (excused.length + anyStatus.length > 0) {
+    // Files and orders that were held are read now, with their codes.
     const missingColumns = new Map([...(options.missingColumns ?? []), ...excused]);
-    const by = { folder, options: { ...options, missingColumns }, said };
+    const status = new Map([...(options.status ?? []), ...anyStatus]);
+    const by = { folder, options: { ...options, missingColumns, status }, said, shown };
     found = await recogniseAll(output, places, by);
     show(output, found, shown);
   }
 
-  const codes = codesOf(found.sources);
+  const keptCodes = readKeptCodes(folder);
+  const owned = new Set(keptCodes?.codes.map(foldCode));
+  const codes = codesOf(found.sources).filter(({ code }) => !owned.has(foldCode(code)));
   const looked = client === null ? NOT_LOOKED_UP : await findOwners(client, codes);
+  if (client !== null) await warnOfHandles(client, options, output);
   const stated = statedOwners(options, codes, looked.proposals);
   const unowned = looked.proposals.filter(({ code }) => !stated.some((owner) => owner.code === code));
   const confirmed = canAsk && !isConfirmed ? await askOwners(unowned, asking) : [];
@@ -149,25 +167,29 @@ export async function performInit(
       client === null || !found.sources.some(isOfCreators) ? [] : await listDealflows(client, output),
     codes,
     folder,
+    keptCodes,
   });
   const fates = compareFiles(folder, files);
   output.print(renderFates(fates, options.out, output.terminal));
+  const without = whyNothingCounts(found);
+  if (without !== null) output.print(`\n${output.terminal.style('yellow', '!')} ${without}`);
+  const exitCode = without !== null || hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
   if (options.dryRun === true) {
     output.print(
       client === null
         ? '\nNothing was written.'
         : '\nNothing was written. The service was asked for brands, dealflows and the deals of codes; nothing was changed there.',
     );
-    return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
+    return exitCode;
   }
   const count = fates.filter(({ state }) => state === 'new').length;
   if (count > 0 && canAsk && !isConfirmed && !(await askToWrite(count, asking))) return EXIT.interrupted;
   writeNewFiles(folder, files, fates);
   finish(output, {
-    ...{ fates, found, owners, proposals, codes, options },
+    ...{ fates, found, owners, proposals, codes, options, without },
     looked: client === null ? null : looked,
   });
-  return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
+  return exitCode;
 }
 
 const NOT_LOOKED_UP: FoundOwners = { owners: [], proposals: [], left: 0, fault: null };
@@ -185,6 +207,20 @@ function statedOwners(
     );
     return proposed ?? { code, handle, dealId: '', brandId: null };
   });
+}
+
+/** Names the handles of `--owner` that no deal has: a run would credit no order to them. */
+async function warnOfHandles(
+  client: Client,
+  { owner = new Map() }: InitOptions,
+  output: Output,
+): Promise<void> {
+  for (const [handle, alike] of await findUnknownHandles(client, [...new Set(owner.values())])) {
+    const named = alike.map(toPrintableLine).join(' or ');
+    output.warn(
+      `No deal has the handle ${JSON.stringify(toPrintableLine(handle))}, which --owner names.${named === '' ? '' : ` Did you mean ${named}?`}`,
+    );
+  }
 }
 
 function isOfCreators({ examined }: RecognisedSource): boolean {
@@ -230,6 +266,35 @@ function hasHeld({ sources, refused }: Recognised): boolean {
   );
 }
 
+/** Says why nothing at all would be credited or submitted by the configuration, and what to do. Null if something would be. */
+function whyNothingCounts({ sources }: Recognised): string | null {
+  const examined = sources.map((source) => source.examined);
+  const [orders, customers] = [
+    examined.flatMap((one) => (one.kind === 'orders' ? one : [])),
+    examined.flatMap((one) => (one.kind === 'customers' ? one : [])),
+  ];
+  const counts =
+    orders.some(({ preview }) => preview.credited > 0) || customers.some(({ submitted }) => submitted > 0);
+  if (counts || orders.length + customers.length < examined.length || examined.length === 0) return null;
+  const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+  const of = (count: (preview: (typeof orders)[number]['preview']) => number): number =>
+    sum(orders.map(({ preview }) => count(preview)));
+  const reasons = [
+    [of(({ ordersInHeldFiles }) => ordersInHeldFiles), 'in files that would be held'],
+    [of(({ heldOrders }) => sum(heldOrders.map((one) => one.orders))), 'held'],
+    [of(({ excluded }) => sum(excluded.map((one) => one.orders))), 'never posted'],
+    [of(({ organic }) => organic), 'without a code, link or influencer'],
+  ] as const;
+  const listed = reasons.flatMap(([count, why]) => (count === 0 ? [] : [`${plural(count, 'order')} ${why}`]));
+  const people = customers.length === 0 ? [] : ['no customer to be submitted'];
+  const all = [
+    ...(orders.length > 0 && listed.length === 0 ? ['no order could be read'] : listed),
+    ...people,
+  ];
+  const what = orders.length === 0 ? 'Nobody would be submitted' : 'Nothing would be credited';
+  return `${what}: ${all.join(', ')}. The reasons are above. Correct the export or the answers; if the configuration is written already, correct it there, or move it and layouts/ away and run the command again.`;
+}
+
 /** Number of rows that a run would reject. */
 function unusableRows({ examined }: RecognisedSource): number {
   if (examined.kind === 'customers') return examined.rejected;
@@ -239,16 +304,24 @@ function unusableRows({ examined }: RecognisedSource): number {
 async function recogniseAll(
   output: Output,
   places: readonly string[],
-  by: { readonly folder: string; readonly options: InitOptions; readonly said: SaidOfFiles },
+  by: {
+    readonly folder: string;
+    readonly options: InitOptions;
+    readonly said: SaidOfFiles;
+    /** What was shown before: a place that is looked into again is not named again. */
+    readonly shown: Set<string>;
+  },
 ): Promise<Recognised> {
-  const { folder, options, said } = by;
+  const { folder, options, said, shown } = by;
   const layouts = loadLayouts(layoutFolders(join(folder, 'pipeline.yaml')));
   const clients = openSourceClients();
   const progress = output.createProgress();
   let { sources, refused, skipped }: Recognised = { sources: [], refused: [], skipped: 0 };
   try {
     for (const place of places) {
-      progress.note(`Looking into ${place}.`);
+      const note = `Looking into ${place}.`;
+      if (!shown.has(note)) progress.note(note);
+      shown.add(note);
       const taken = new Set(sources.map(({ name }) => name));
       const found = await recognise({
         source: sourceAt(place),
@@ -330,12 +403,15 @@ type Finish = {
   /** Null: no service was asked. */
   readonly looked: FoundOwners | null;
   readonly options: InitOptions;
+  /** Why nothing would be credited or submitted; null if something would be. */
+  readonly without: string | null;
 };
 
 const PROPOSALS_SHOWN = 10;
 
 /** Prints what is left to do, and the next command. */
-function finish(output: Output, { fates, found, owners, proposals, codes, looked, options }: Finish): void {
+function finish(output: Output, finished: Finish): void {
+  const { fates, found, owners, proposals, codes, looked, options, without } = finished;
   const hasOrders = found.sources.some(({ examined }) => examined.kind === 'orders');
   const written = join(resolve(options.out), 'pipeline.yaml');
   const isFound = findConfig(undefined).path === written;
@@ -351,7 +427,7 @@ function finish(output: Output, { fates, found, owners, proposals, codes, looked
     state === 'differs' && path.endsWith('.yaml') ? [path] : [],
   );
   const next =
-    job !== undefined && kept.length === 0
+    job !== undefined && kept.length === 0 && without === null
       ? `npx influencer-sync plan ${job}${option}`
       : `npx influencer-sync doctor${option}`;
   const unowned = codes.length - owners.length;

@@ -60,7 +60,7 @@ export type UnclearColumn = {
   readonly header: string;
   readonly why: string;
   readonly samples: readonly string[];
-  /** The role that fits best, to be offered first; null if a wrong one would credit what must not be. */
+  /** The role to be offered first; null if a wrong one would credit what must not be, so that a person names it. */
   readonly likely: ColumnRole | null;
   /** The role that one of several columns has: of those with the same one here, a person need only name it. */
   readonly oneOf?: ColumnRole;
@@ -235,7 +235,7 @@ export function assignColumns(
         ask(
           column,
           `its name says ${what}, and its values cannot be read as that. If you can, export them otherwise, such as 2026-10-31 10:11 and EUR`,
-          'unused',
+          null,
         );
     }
   }
@@ -330,7 +330,7 @@ export function assignColumns(
         isGuess
           ? `it may say which orders were paid, and ${JSON.stringify(status.header)} may not: only its words show that it is a status`
           : 'no column is known to say which orders were paid, and it has a few words that come again',
-        isGuess ? null : mayBeStates.length === 1 ? 'status' : 'unused',
+        null,
       );
     for (const column of free()) {
       const { header, cells } = column;
@@ -347,30 +347,25 @@ export function assignColumns(
           areAnswers(cells) ? null : 'other_status',
         );
       else if (currency !== undefined && areCurrencies(cells) && differs(column, currency))
-        ask(column, `it names other currencies than ${JSON.stringify(currency.header)}`, 'unused');
+        ask(column, `it names other currencies than ${JSON.stringify(currency.header)}`, null);
       else if (amount?.field === 'total' && isMoney(cells) && differs(column, total))
         ask(
           column,
           `it is named like a total, as ${JSON.stringify(total.header)} is, and differs from it`,
-          // What was paid in part is the amount that counts.
-          mayLower(column, total, { records, isWritten: amounts === written }) ? 'total' : 'unused',
+          null,
         );
       else if (
         (amount === null || (amount.field === null && amount.isPaid)) &&
         isMoney(cells, amounts) &&
         mayLower(column, total, { records, isWritten: amounts === written })
       )
-        ask(column, 'it has amounts below the total, as refunds or parts of a payment have', 'refunded');
+        ask(column, 'it has amounts below the total, as refunds, fees or parts of a payment have', null);
       else if (amount === null && areTwoAnswers(cells) && smellOf(header) !== 'consent')
-        ask(
-          column,
-          'it says yes of some orders and no of others, which may decide whether they count',
-          'unused',
-        );
+        ask(column, 'it says yes of some orders and no of others, which may decide whether they count', null);
       else if (isOfKind(header) && cells.counts.size > 1 && hasStates(column))
-        ask(column, 'it says of which kind or in which state something is, which may not count', 'unused');
+        ask(column, 'it says of which kind or in which state something is, which may not count', null);
       else if (isOfAnotherOrder(header))
-        ask(column, 'it names another order, which this one may replace', 'unused');
+        ask(column, 'it names another order, which this one may replace', null);
     }
   }
 

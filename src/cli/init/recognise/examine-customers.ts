@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import {
   type ConsentCount,
+  type ConsentStatement,
   consentOf,
+  mergeConsent,
   NOBODY_PASSED_OVER,
   NOTHING_SEEN,
   PASSED_OVER,
@@ -20,7 +23,7 @@ export type CustomersExamined = {
   readonly rows: number;
   readonly isPartial: boolean;
   readonly consent: ConsentCount;
-  /** Number of customers that would be submitted; if `needsConsent`, once the source says `not_recorded`. */
+  /** Number of people that would be submitted, whatever number of rows each has; if `needsConsent`, once the source says `not_recorded`. */
   readonly submitted: number;
   /** Numbers of rows of the other customers. */
   readonly passedOver: PassedOverCounts;
@@ -30,7 +33,10 @@ export type CustomersExamined = {
   readonly held: readonly string[];
 };
 
-const NOBODY = '0'.repeat(32);
+/** Tells people apart while the files are read. */
+function hashOf(folded: string): string {
+  return createHash('sha256').update(folded).digest('hex').slice(0, 32);
+}
 
 /** Reads the customers of a source as a run would, and keeps only counts. */
 export async function examineCustomers({
@@ -42,7 +48,8 @@ export async function examineCustomers({
 }: ExamineOptions): Promise<CustomersExamined> {
   const held = new Set<string>();
   const needsConsent = layout.consent.given.length === 0;
-  const counts = { rows: 0, submitted: 0, rejected: 0 };
+  const counts = { rows: 0, rejected: 0 };
+  const people = new Map<string, ConsentStatement>();
   const passedOver = { ...NOBODY_PASSED_OVER };
   const consent = { columns: new Set<string>(), yes: 0, no: 0, blank: 0 };
   for (const { file, encoding } of files) {
@@ -55,11 +62,14 @@ export async function examineCustomers({
         source: { name: source.name, currency: 'XXX', consent: needsConsent ? 'not_recorded' : 'recorded' },
         consent: 'by_source',
         asOf: file.modifiedAt ?? new Date(),
-        hashOf: () => NOBODY,
+        hashOf,
       });
       for await (const batch of batches) {
         counts.rows += batch.rowsRead;
-        counts.submitted += batch.customers.filter((customer) => consentOf(customer) !== 'no').length;
+        for (const { hash, saidYes, consentedAt, refusedAt } of batch.customers) {
+          const said = { saidYes, consentedAt, refusedAt };
+          people.set(hash, mergeConsent(people.get(hash) ?? said, said));
+        }
         counts.rejected += batch.rejected.length;
         for (const why of PASSED_OVER) passedOver[why] += batch.passedOver[why];
         seen = batch.seen;
@@ -78,6 +88,7 @@ export async function examineCustomers({
     kind: 'customers',
     layout,
     ...counts,
+    submitted: [...people.values()].filter((said) => consentOf(said) !== 'no').length,
     passedOver,
     isPartial: counts.rows >= maxRows,
     consent: { ...consent, columns: [...consent.columns] },

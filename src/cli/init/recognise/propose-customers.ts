@@ -28,6 +28,8 @@ export type ProposedCustomers = {
   readonly assumed: readonly UnclearColumn[];
   /** Columns that ask for consent, and in which nothing is known to mean yes, so that consent is recorded. */
   readonly withoutYes: readonly string[];
+  /** By column that may say who has consented: its words, of which none is known to mean yes. Empty if another says it. */
+  readonly unknownYes: ReadonlyMap<string, readonly string[]>;
 };
 
 /** Headers that may be about consent, in addition to those that `smellOf` knows. */
@@ -178,6 +180,11 @@ export function proposeCustomers(
         isOfCustomers: true,
       })),
     ],
+    unknownYes: new Map(
+      read.flatMap(({ column, kind, refused }) =>
+        isKnown || kind !== 'words' || refused.length === 0 ? [] : [[column.header, refused] as const],
+      ),
+    ),
     withoutYes: isKnown
       ? []
       : others

@@ -67,6 +67,8 @@ export type ProposedLayout = {
   readonly assumed: readonly UnclearColumn[];
   /** Columns of customers that ask for consent, and in which nothing is known to mean yes. */
   readonly withoutYes?: readonly string[];
+  /** By column of customers that may say who has consented: its words, of which none is known to mean yes. */
+  readonly unknownYes?: ReadonlyMap<string, readonly string[]>;
   /** By column: words for states of which only a person knows whether they mean that an order was paid. */
   readonly unknownStates: ReadonlyMap<string, readonly string[]>;
 };

@@ -291,25 +291,25 @@ test.each([
     'an amount on some rows only',
     [...ORDER, 'Endurgreitt'],
     ['0.00', '7.50'],
-    'it has amounts below the total, as refunds or parts of a payment have',
+    'it has amounts below the total, as refunds, fees or parts of a payment have',
   ],
   [
     'an amount below the total on each row',
     [...ORDER, 'Cashed in'],
     ['1.00', '1.50'],
-    'it has amounts below the total, as refunds or parts of a payment have',
+    'it has amounts below the total, as refunds, fees or parts of a payment have',
   ],
   [
     'a deposit below the total',
     [...ORDER, 'Deposit paid'],
     ['5.00', '30.00'],
-    'it has amounts below the total, as refunds or parts of a payment have',
+    'it has amounts below the total, as refunds, fees or parts of a payment have',
   ],
   [
     'a balance below the total',
     [...ORDER, 'Saldo'],
     ['0.00', '5.00'],
-    'it has amounts below the total, as refunds or parts of a payment have',
+    'it has amounts below the total, as refunds, fees or parts of a payment have',
   ],
   [
     'a yes that may be of a cancellation',
@@ -610,14 +610,14 @@ const UNFAMILIAR: readonly (readonly [
     'whose times are numbers of a spreadsheet',
     {
       text: 'Order No,Order date,Status,Total,Coupon,Currency\n1,46296.38,paid,49.00,ELSA10,EUR\n2,46297.50,paid,20.00,,EUR\n',
-      asked: ['Order date unused'],
+      asked: ['Order date null'],
     },
   ],
   [
     'with abbreviations of time zones that have several meanings',
     {
       text: 'Order No,Order date,Status,Total,Coupon,Currency\n1,2026-10-01 09:12 CST,paid,49.00,ELSA10,EUR\n2,2026-10-02 09:12 CST,paid,20.00,,EUR\n',
-      asked: ['Order date unused'],
+      asked: ['Order date null'],
     },
   ],
   [
@@ -695,7 +695,7 @@ const UNFAMILIAR: readonly (readonly [
     'with a column of words that may say which orders were paid',
     {
       text: 'Order No,Total,Coupon,Lage,Currency\n1,20.00,MIRA10,gut,EUR\n2,30.00,JOE20,weg,EUR\n3,5.00,,gut,EUR\n',
-      asked: ['Lage status'],
+      asked: ['Lage null'],
     },
   ],
   [
@@ -835,4 +835,13 @@ test('a word that is said to mean paid in one column says nothing of another col
     ['Geleverd', ['Ja', 'Nee']],
     ['Betaald', ['Nee']],
   ]);
+});
+
+test('a fee of the processing is no refund, and no role that credits more or less is taken for a person', () => {
+  const header = ['Order No', 'Total', 'Coupon', 'Status', 'Payment processing', 'Held back', 'Currency'];
+  const rows = [
+    ['1', '20.00', 'MIRA10', 'paid', '0.60', '0.00', 'EUR'],
+    ['2', '30.00', 'JOE20', 'paid', '0.00', '7.50', 'EUR'],
+  ];
+  expect(propose(header, rows)).toMatchObject({ unclear: [{ header: 'Held back', likely: null }] });
 });
