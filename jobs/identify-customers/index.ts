@@ -15,7 +15,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   fields: identifyCustomersFields,
   readsOfSource: [
     ...OF_STORED_FILES,
-    ...(['currency', 'consent', 'limits.max_unreadable_share'] as const),
+    ...(['currency', 'consent', 'missing_columns', 'limits.max_unreadable_share'] as const),
     ...checksOf('customers'),
   ],
   oneReaderHelp:

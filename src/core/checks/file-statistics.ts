@@ -8,7 +8,7 @@ export type FileStatistics = {
   readonly sizeBytes: number;
   readonly rows: number;
   readonly rejectedRows: number;
-  /** Names of its columns. Empty if it has no header. In a history, only the latest file has them. */
+  /** Names of its columns. Empty if it has no header. */
   readonly header: readonly string[];
   readonly headerHash: string;
   /** Null for files that were not read for their orders. */

@@ -5,6 +5,7 @@ import type { ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
+import type { EarlierFile } from '../layout/earlier-columns.ts';
 import type { DatedFile } from './check.ts';
 import type { FileCheck } from './check-file.ts';
 import { createDater, judgeFile } from './judge-file.ts';
@@ -28,7 +29,16 @@ export type OpenCheck = {
   readonly check: FileCheck;
   /** Adds the file to the history that later files are compared with. */
   readonly learn: () => void;
+  /**
+   * Returns the earlier files, but of those with the same header only the latest one.
+   *
+   * @param except ids of files that are left out.
+   */
+  readonly earlierFiles: (except: readonly string[]) => readonly EarlierFile[];
 };
+
+/** A file in the history, and its address. */
+type PastFile = DatedFile & { readonly uri: string };
 
 /**
  * Opens the checks of a source. Reads the statistics of earlier files only when the first file is read,
@@ -41,15 +51,16 @@ export function openSourceChecks(
   const { name, expectations } = source;
   const place = createDater(expectations.timeZone);
   let reading: ReturnType<typeof read> | null = null;
-  let earlier: DatedFile[] = [];
+  let earlier: PastFile[] = [];
 
   async function read() {
-    earlier = (await readHistory(db, { source: name, readFor })).map(place);
+    const files = await readHistory(db, { source: name, readFor });
+    earlier = files.map((file) => ({ ...place(file), uri: file.uri }));
     return readExpectedDates(db, name);
   }
 
   /** Inserts a file behind those that arrived before it. Files need not be read in the order of their arrival. */
-  function add(seen: DatedFile): void {
+  function add(seen: PastFile): void {
     let [low, high] = [0, earlier.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -75,7 +86,12 @@ export function openSourceChecks(
           },
         },
         learn() {
-          if (judged !== null) add(judged);
+          if (judged !== null) add({ ...judged, uri: file.uri });
+        },
+        earlierFiles(except) {
+          const left = new Set(except);
+          const others = earlier.filter(({ sourceFileId }) => !left.has(sourceFileId));
+          return [...new Map(others.map((one) => [one.headerHash, one])).values()];
         },
       };
     },
@@ -106,22 +122,21 @@ type StoredStatistics = Omit<FileStatistics, 'orders' | 'consent'> &
     readonly judged: number | null;
     readonly customers: number | null;
     readonly refused: number | null;
+    readonly uri: string;
   };
 
-/**
- * Reads the statistics of the latest sealed files of a source, oldest first. Only the newest of them includes
- * the names of its columns.
- */
+/** Reads the statistics of the latest sealed files of a source, oldest first. Equal headers are read once. */
 async function readHistory(
   db: Database,
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
-): Promise<readonly FileStatistics[]> {
+): Promise<readonly (FileStatistics & { readonly uri: string })[]> {
   const rows = await rowsOf<StoredStatistics>(db)`
     select s.source_file_id as "sourceFileId", s.arrived_at as "arrivedAt",
       s.size_bytes::float8 as "sizeBytes", s.rows_read::float8 as rows,
       s.rejected_rows::float8 as "rejectedRows", s.header_hash as "headerHash",
-      case when row_number() over (order by s.arrived_at desc, s.source_file_id desc) = 1 then s.header
+      case when row_number() over (partition by s.header_hash order by s.source_file_id) = 1 then s.header
         else '{}' end as header,
+      s.uri,
       s.orders_judged::float8 as judged,
       -- Null if the file was not read for orders, and of codes if it was read before their columns existed.
       coalesce(s.orders_new, 0)::float8 as new, coalesce(s.orders_known, 0)::float8 as known,
@@ -130,15 +145,23 @@ async function readHistory(
       coalesce(s.currencies, '{}') as currencies, coalesce(s.statuses, '{}') as statuses,
       coalesce(s.amounts, '{}') as amounts,
       s.newest_order_at as "newestAt", s.customers::float8, s.customers_refused::float8 as refused
-    from intake.file_statistics s
-    join intake.source_files f on f.source_file_id = s.source_file_id and f.state = 'sealed'
-      and f.superseded_by is null
-    where s.source = ${source} and s.read_for = ${readFor}
-    order by s.arrived_at desc, s.source_file_id desc limit ${MAX_FILES}::bigint`;
-  return rows.toReversed().map(toStatistics);
+    from (
+      select s.*, f.uri
+      from intake.file_statistics s
+      join intake.source_files f on f.source_file_id = s.source_file_id and f.state = 'sealed'
+        and f.superseded_by is null
+      where s.source = ${source} and s.read_for = ${readFor}
+      order by s.arrived_at desc, s.source_file_id desc limit ${MAX_FILES}::bigint) s
+    order by s.arrived_at desc, s.source_file_id desc`;
+  const headers = new Map(
+    rows.flatMap((row) => (row.header.length > 0 ? [[row.headerHash, row.header]] : [])),
+  );
+  return rows
+    .toReversed()
+    .map((row) => toStatistics({ ...row, header: headers.get(row.headerHash) ?? row.header }));
 }
 
-function toStatistics({ judged, customers, refused, ...stored }: StoredStatistics): FileStatistics {
+function toStatistics({ judged, customers, refused, ...stored }: StoredStatistics) {
   const {
     new: fresh,
     known,

@@ -5,6 +5,7 @@ import type { Purpose, ReadFor } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { hasDateOrder } from '../values/date-order.ts';
 import { LOWERING_MEANINGS, means } from './column-words.ts';
+import { decidingColumns } from './earlier-columns.ts';
 import { layoutFor } from './layout-for.ts';
 import { loweringColumns } from './lowering-columns.ts';
 import type { Layout } from './to-layout.ts';
@@ -117,10 +118,10 @@ function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem
       help: `Add to ${where}:  time_zone: Europe/Amsterdam   (the zone of the shop)`,
     });
   }
-  const lowering = new Set(loweringColumns(layout).flatMap(({ columns }) => columns.map(foldHeader)));
+  const deciding = new Set(decidingColumns(layout, 'orders').flat().map(foldHeader));
   // A file's own column of such a meaning may be named as well (`unreadColumns`).
   const isExcusable = (name: string): boolean =>
-    lowering.has(foldHeader(name)) || LOWERING_MEANINGS.some((meaning) => means(name, meaning));
+    deciding.has(foldHeader(name)) || LOWERING_MEANINGS.some((meaning) => means(name, meaning));
   for (const column of Object.keys(source.missingColumns).filter((name) => !isExcusable(name)))
     problems.push({
       where,

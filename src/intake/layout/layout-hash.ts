@@ -43,7 +43,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
   const { item, ...grouping } = others.grouping;
   const { givenAt, refusedAt, ...said } = consent;
   const isOfCustomers = purpose.readFor === 'customers';
-  const missing = purpose.readFor === 'orders' ? { ...mayBeMissing, ...source.missingColumns } : {};
+  const missing = { ...(purpose.readFor === 'orders' ? mayBeMissing : {}), ...source.missingColumns };
   const { timeZone, currency, dateOrder, decimalMark, encoding, limits } = source;
   const meaning = {
     MEANING,

@@ -163,7 +163,7 @@ export function shownHeader(name: string): string {
 }
 
 /** Replaces the names of conditional columns by the columns of the file that they are made of. */
-function writtenColumns(layout: Layout, spellings: readonly string[]): readonly (readonly string[])[] {
+export function writtenColumns(layout: Layout, spellings: readonly string[]): readonly (readonly string[])[] {
   const made = layout.conditionalColumns.filter(({ name }) =>
     spellings.some((spelling) => foldHeader(spelling) === foldHeader(name)),
   );
@@ -182,7 +182,11 @@ function reasonFor(layout: Layout, spellings: readonly string[]): string | null 
   return isStatus && layout.lacks.includes('status') ? 'The format has no status.' : null;
 }
 
-function reasonIn(reasons: Readonly<Record<string, string>>, spellings: readonly string[]): string | null {
+/** Returns the reason that is given for one of these spellings of a column, or null. */
+export function reasonIn(
+  reasons: Readonly<Record<string, string>>,
+  spellings: readonly string[],
+): string | null {
   const folded = new Set(spellings.map(foldHeader));
   return Object.entries(reasons).find(([name]) => folded.has(foldHeader(name)))?.[1] ?? null;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { KnownError } from '../../core/known-error.ts';
@@ -16,6 +17,7 @@ import { type BeginFileOptions, beginFile } from '../files/begin-file.ts';
 import type { FileRead } from '../files/fence.ts';
 import { holdFile, type SealedRead } from '../files/seal-read.ts';
 import type { OtherAges, SourceAges } from '../files/source-ages.ts';
+import { changeOfColumns } from '../layout/earlier-columns.ts';
 import type { Layout, OtherLayouts } from '../layout/to-layout.ts';
 import type { EarlyRecords } from './open-records.ts';
 
@@ -143,14 +145,26 @@ function beginStep(
 export async function intakeTogether(
   run: Run,
   files: readonly OpenedFile[],
-  { reading, takeTogether }: { readonly reading: SourceReading } & Required<Pick<Intake, 'takeTogether'>>,
+  {
+    reading,
+    purpose: { readFor },
+    takeTogether,
+  }: { readonly reading: SourceReading } & Required<Pick<Intake, 'purpose' | 'takeTogether'>>,
 ): Promise<number | null> {
   const whole: WholeContent[] = [];
+  let first: readonly string[] | null = null;
   for (const { file, content } of files) {
     const chunks = await content.whole();
     if (chunks === null) break;
     const header = chunks[0]?.header ?? [];
-    const { check, learn } = await reading.checks.begin(file, () => header);
+    first ??= header;
+    const { check, learn, earlierFiles } = await reading.checks.begin(file, () => header);
+    // A file that changes the columns may be held, unless the others are newer than it.
+    if (
+      !isDeepStrictEqual(header, first) ||
+      changeOfColumns(header, { ...reading, readFor, earlier: earlierFiles([]) }) !== null
+    )
+      break;
     // Each file is judged by the ones before it, as if they had been sealed already.
     const judge: FileCheck['judge'] = (seen, options) => {
       const results = check.judge(seen, options);
@@ -196,9 +210,13 @@ async function readFile(
   const { file } = reading;
   try {
     const { records, digest } = reading.content;
-    const { watched, header, footer } = watchChunks(records);
-    const { check, learn } = await reading.checks.begin(file, header);
+    const { check, learn, earlierFiles } = await reading.checks.begin(file, () => header());
     const others = await reading.ages.compare(file);
+    const { readFor } = intake.purpose;
+    const { watched, header, footer } = watchChunks(records, (names) => {
+      const change = changeOfColumns(names, { ...reading, readFor, earlier: earlierFiles(others.newer) });
+      if (change !== null) throw change;
+    });
     const result = await intake.take(run, reading, {
       ...read,
       ...{ file, chunks: watched, digest, footer, check, others },
@@ -227,18 +245,25 @@ async function readFile(
   return null;
 }
 
-/** Notes the header for the checks, which every chunk contains, and the footer while the chunks pass. */
-function watchChunks(chunks: AsyncIterable<CsvChunk>) {
-  let header: readonly string[] = [];
+/**
+ * Notes the header for the checks, which every chunk contains, and the footer while the chunks pass.
+ *
+ * @param judge throws if the columns of the file are not those of earlier files. Called after the first records were
+ * mapped, because mapping recognises a file that is another export.
+ */
+function watchChunks(chunks: AsyncIterable<CsvChunk>, judge: (header: readonly string[]) => void) {
+  let header: readonly string[] | null = null;
   const footer: FooterRow[] = [];
   async function* watch(): AsyncGenerator<CsvChunk> {
     for await (const chunk of chunks) {
+      const isFirst = header === null;
       header = chunk.header;
       footer.push(...(chunk.footer ?? []));
       yield chunk;
+      if (isFirst) judge(chunk.header);
     }
   }
-  return { watched: watch(), header: () => header, footer };
+  return { watched: watch(), header: () => header ?? [], footer };
 }
 
 /** The message of a hold may contain the full address. The note shortens it to the file name. */

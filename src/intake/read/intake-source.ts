@@ -283,7 +283,9 @@ async function readInTurn(
       if (first === undefined) throw new Error('a file was not opened');
       const files = opened.slice(0, count);
       const isTogether = takeTogether !== undefined && files.length > 1;
-      const sealed = isTogether ? await intakeTogether(run, files, { reading, takeTogether }) : 0;
+      const sealed = isTogether
+        ? await intakeTogether(run, files, { reading, purpose: intake.purpose, takeTogether })
+        : 0;
       let cause: KnownError | null = null;
       if (sealed === null || sealed === 0) {
         // If only the database shows it, any of the files may be the cause.

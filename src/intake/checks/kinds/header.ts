@@ -17,7 +17,6 @@ export const header: Check = {
   judge({ seen, history, expectations }) {
     const text = plural(seen.header.length, 'column');
     const latest = history.findLast((file) => file.header.length > 0);
-    // Names of columns are kept of the latest file only; on which days there were files is known of all.
     const [oldest] = history;
     const isTaught = oldest !== undefined && oldest.day < seen.day;
     if (latest === undefined || !isTaught) return [learning(text, { have: 0, need: 1 })];
