@@ -20,7 +20,7 @@ const NAMES = {
     terugbet, terugstort, terugge, teruggave, terugvorder, terugzend, =terug, ^retour, geretour, rembours, reembols,
     reintegr, devol, devuel, estorn, rimbors, =reso, =resi, zwrot, zwroc, vracen, vratk, återbetal, =retur, =returer,
     ^returbel, ^returner, tilbagebetal, tilbakebetal, palautet, palautus, hyvit, ^iade, возврат, 返金, 返品, 払い戻, 払戻,
-    返還, 退款, 退貨, 退货, مسترد, استرداد, مرتجع, إرجاع, visszatérít, επιστροφ, rambursat, 환불, 반품, =povrat, =povrata,
+    返還, 退款, 退貨, 退货, مسترد, استرداد, مرتجع, إرجاع, visszatérít, reimburs, επιστροφ, rambursat, 환불, 반품, =povrat, =povrata,
     vrnjen, החזר, זיכוי, hoàn tiền, คืนเงิน, повернен, възстановен, tagastat, grąžint, atmaksāt`),
   cancelled:
     termsIn(`cancel, ^void, revoked, declined, storn, =widerruf, ^widerrufen, ^widerrufsdat, annuler, annuller, ^annul, ^anul,
@@ -34,8 +34,29 @@ const NAMES = {
   currency: termsIn(
     `currency, currencies, valuta, devise, währung, moneda, divisa, moeda, waluta, =měna, valuutta, العملة, 通貨`,
   ),
-  test: termsIn(`=test, =tests, =testing, sandbox, テスト`),
+  test: termsIn(`=test, =tests, =testing, sandbox, =demo, ==internal, internal order, テスト`),
   draft: termsIn(`^draft, entwurf, borrador, kladde, luonnos`),
+  // The state of the order itself, by a name that other things have as well: `State` is also a part of an address.
+  status:
+    termsIn(`==status, ==state, ==statut, ==état, ==estado, ==stato, ==stav, ==tila, ==zustand, ==toestand, ==situation, ==situacao,
+    ==stage, ==phase, ==progress, ==result, ==fulfillment, ==fulfilment, ==الحالة, ==ステータス, ==状態`),
+  order_status:
+    termsIn(`order status, order state, order stage, order phase, order progress, status order, orderstatus, orderstate,
+    booking status, bookingstatus, bestelstatus, bestellstatus, auftragsstatus, ordrestatus, statut commande,
+    statut de commande, statut de la commande, estado pedido, estado del pedido, estado do pedido, estado de la orden,
+    status do pedido, situacao do pedido, stato ordine, stato dell ordine, status zamówienia, stav objednávky,
+    tilauksen tila, حالة الطلب, 注文ステータス, 受注ステータス, situacao do pagamento, status do pagamento, maksun tila,
+    حالة الدفع, 入金状況, ==voldaan, ==pagada, ==zapłacone, ==入金済み`),
+  // Kinds of orders, some of which may not count, and orders in place of another one.
+  kind: termsIn(`==type, order type, ordertype, sale type, record type, transaction type, ==kind, order kind, ==typ, ==art, bestellart,
+    auftragsart, ==soort, bestelsoort, ==tipo, tipo de pedido, type de commande, tipo ordine`),
+  other_order: termsIn(
+    `=exchange, =exchanged, =replaces, replacement, parent order, original order, ersatz, umtausch`,
+  ),
+  // A part of a payment. The rest may be open.
+  deposit: termsIn(
+    `==deposit, deposit paid, deposit amount, anzahlung, aanbetaling, acompte, anticipo, acconto`,
+  ),
   disputed: termsIn(
     `fraud, betrug, disput, dispuut, betwist, =geschil, =geschillen, litige, reklamation, reklamiert, reklamac, =reclamo, =reclamos, rückläufer`,
   ),
@@ -62,7 +83,8 @@ const NAMES = {
 export type LoweringMeaning = keyof typeof NAMES;
 export const LOWERING_MEANINGS = Object.keys(NAMES) as LoweringMeaning[];
 /** Those of columns that a layout for any export does not expect: what it does not read of them, is not known to count. */
-export const STATE_MEANINGS = ['test', 'draft', 'disputed', 'unknown_risk', 'other_status'] as const;
+const STATES = ['test', 'draft', 'disputed', 'unknown_risk', 'order_status', 'other_status'] as const;
+export const STATE_MEANINGS = [...STATES, 'kind', 'other_order'] as const;
 
 /** Names that only speak of a refund or of a cancellation: `Return policy`, `Annuleringsverzekering`, `Consent revoked at`. */
 const IS_ABOUT =

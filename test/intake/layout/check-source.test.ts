@@ -102,8 +102,8 @@ test('a source may not give another currency than the only one of the format, no
     }
   };
   expect(problemsOf({ currency: 'USD', missingColumns: { 'disputed?': 'Nobody disputes' } })).toEqual([]);
-  expect(problemsOf({ currency: 'EUR', missingColumns: { Referrer: 'Not in our exports' } })).toEqual([
+  expect(problemsOf({ currency: 'EUR', missingColumns: { Colour: 'Not in our exports' } })).toEqual([
     'The source gives the currency EUR, but all amounts of the layout gumroad-sales are in USD.',
-    'missing_columns names "Referrer", but the layout gumroad-sales does not require it.',
+    'missing_columns names "Colour", but the layout gumroad-sales does not require it.',
   ]);
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { isOfKind, otherReportOf } from '../../../src/cli/init/recognise/column-names.ts';
@@ -322,6 +323,28 @@ test('a column that was renamed holds the file, although its layout says that fi
   expect((await readWith('weight')).orders).toHaveLength(1);
 });
 
+test('a status by another name holds a file that lacks the one of the layout, though files may lack it', async () => {
+  const readAs = (name: string) =>
+    mapText(`order_id,order_revenue,currency,${name}\n1,100.00,EUR,cancelled\n`, { layout: 'generic' });
+  const words = parse(readFileSync('config/words.yaml', 'utf8')) as {
+    readonly names: { readonly status: Readonly<Record<string, readonly string[]>> };
+  };
+  const { status } = words.names;
+  for (const name of [
+    ...Object.values(status).flat(),
+    'Order Status',
+    'Status (order)',
+    'Bestelstatus',
+    'Stage',
+  ])
+    if (!['status', 'order_status'].includes(name))
+      await expect(readAs(name), name).rejects.toMatchObject({
+        reason: { code: 'column_missing', message: expect.stringContaining(`has "${name}", which`) },
+      });
+  // Beside the status, such a name is that of an address or of a step of its shipment.
+  expect((await readWith('State', {}, 'Bayern')).orders).toHaveLength(1);
+});
+
 test('a state that a layout for any export does not read holds the file, until the layout reads it or the source excuses it', async () => {
   for (const name of [
     'payment_status',
@@ -334,6 +357,13 @@ test('a state that a layout for any export does not read holds the file, until t
     'Risk score',
     'Paid at',
     'Fulfillment Status',
+    'Order type',
+    'Kind',
+    'Exchange of',
+    'Replaces',
+    'Demo',
+    'Internal',
+    'Order state',
   ])
     await expect(readWith(name, {}, 'yes')).rejects.toMatchObject({
       reason: {
@@ -376,7 +406,7 @@ test('one ordinary name per language is known to mean a refund, a cancellation o
   const names = {
     refunded: `Rückzahlung, Rückbuchung, Rückgabe, Zurückgezahlt, Gutschrift, Importe devuelto, Reintegro, Nota de crédito, Devolução,
       Geretourneerd bedrag, Terugbetaald, Orderterugbetaling, Terug, Returbelopp, Returneret beløb, Kreditert, Kreditnota,
-      Credit note, Credit note amount, RMA amount, Repaid, Avoir, Reso, Hyvitys, Zwrot, Vráceno, 払い戻し, 払戻金額, 返還額,
+      Credit note, Credit note amount, RMA amount, Repaid, Reimbursed, Avoir, Reso, Hyvitys, Zwrot, Vráceno, 払い戻し, 払戻金額, 返還額,
       إرجاع, 退款金额, İade, Возврат, Visszatérítés, Επιστροφή, Rambursat, 환불, 退貨, Povrat, החזר, Hoàn tiền, คืนเงิน`,
     cancelled: `Cancelled on, Storniert, Widerrufen am, Annulé, Resilié le, Anulado, Disdetta, Geannuleerd, Afgelast, Zrušeno, Odwołano,
       Cofnięto, Inställd, Aflyst, Kansellert, Peruutettu, Peruttu, 取消日, 取消, キャンセル, ملغي, إلغاء, Revoked at, Declined at,
@@ -384,9 +414,16 @@ test('one ordinary name per language is known to mean a refund, a cancellation o
     unknown_payment: `Outstanding, Amount due, Balance Due, Openstaand bedrag, Ausstehend, Restant dû, Saldo pendiente, 未払い`,
     currency: `Currency Code, currency_code, Valuta, Devise, Währung, presentment_currency, Total currency, Moneda, Moeda, Divisa, Waluta,
       Měna, Valuutta, العملة, 通貨`,
-    test: 'is_test_order, sandbox, Testing, テスト',
+    test: 'is_test_order, sandbox, Testing, Demo, Demo order, Internal, Is internal, テスト',
     draft: 'is_draft, Draft order, Entwurf',
     disputed: 'dispute_status, disputed, fraud, Reklamation, Reklamiert, Reclamo',
+    status: 'Status, State, Zustand, Estado, État, Stav, Tila, Stage, Phase, Situation, Fulfillment',
+    order_status: `Order status, order-status, Status (order), OrderStatus, Order State, Order Progress, Bestelstatus, Bestellstatus,
+      Estado del pedido, Shop order status`,
+    kind: 'Order type, Type, Kind, order_kind, Bestellart, Soort, Tipo',
+    other_order:
+      'Exchange of, Exchange for, Exchanged for, Replaces, Replacement order, Original order, Umtausch',
+    deposit: 'Deposit, Deposit paid, Anzahlung',
     unknown_risk: 'Risk score, risk_level, Fraud risk, Risiko, Riesgo de fraude',
     other_status: `payment_status, Payment state, is_paid, Paid, approved, livemode, mode, Zahlungsstatus, Is valid, Paid at, Date paid,
       Lineitem fulfillment status, deliveryStatus, Versandstatus, Estado de envío`,

@@ -183,12 +183,15 @@ export function isCurrency(code: string): boolean {
 }
 
 /** What a column may say that stops an order from being credited. */
-export type Stop = Exclude<LoweringMeaning, 'currency' | 'other_status'>;
+export type Stop = Exclude<LoweringMeaning, (typeof NO_STOPS)[number]>;
+
+/** Meanings for which `init` has rules of its own. */
+const STATES = ['status', 'order_status', 'other_status'] as const;
+const NO_STOPS = [...STATES, 'currency', 'kind', 'other_order', 'deposit'] as const;
 
 /** The reason for which a column with this name may stop an order; null if its name says none. */
 export function stopNameOf(header: string): Stop | null {
-  const isStop = (meaning: LoweringMeaning): meaning is Stop =>
-    meaning !== 'currency' && meaning !== 'other_status';
+  const isStop = (meaning: LoweringMeaning): meaning is Stop => NO_STOPS.every((other) => other !== meaning);
   return LOWERING_MEANINGS.filter(isStop).find((meaning) => means(header, meaning)) ?? null;
 }
 
