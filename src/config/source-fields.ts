@@ -220,7 +220,7 @@ export const sourceSchema = z.strictObject({
     .record(z.string(), text(500))
     .default({})
     .describe(
-      'Columns that these exports never have although their layout requires them, because they can only lower an amount or exclude an order; with the reason why every order counts in full: { "Refunded Amount": "The shop never refunds" }. Otherwise a file without them is held.',
+      'Columns that exports of this source may lack although their layout requires them, or an earlier file has them; with the reason why every order counts in full: { "Refunded Amount": "The shop never refunds" }. Otherwise a file without them is held.',
     ),
   encoding: optional(text(40)).describe(
     "Text encoding, if it differs from the layout's: utf-8, utf-16le, windows-1252, …",
