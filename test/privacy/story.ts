@@ -16,7 +16,7 @@ export const OTHERS = ['mary.jane.doe+shop@example.com', 'jane.doe+shop@example.
 const FLOW = `customers: {hash_key: "\${CUSTOMER_HASH_KEY:-}", previous_hash_key: "\${PREVIOUS_CUSTOMER_HASH_KEY:-}"}
 sources:
   shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, missing_columns: ${JSON.stringify(reducedExport('shopify-orders'))}, limits: {max_rejected_share: 1}}
-  customers: {uri: ./customers/, layout: generic-customers, consent: not_recorded, limits: {max_rejected_share: 1}}
+  customers: {uri: ./customers/, layout: generic-customers, consent: not_recorded, missing_columns: {unsubscribed: Most lists leave them out.}, limits: {max_rejected_share: 1}}
   club: {uri: ./club/, layout: generic-customers, consent: not_recorded}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}

@@ -164,8 +164,10 @@ describe('the customers who must not be submitted', () => {
   it('include unsubscribed ones, even if an earlier or later export says otherwise without a date', async () => {
     const shop = await openCustomers({ layout: 'generic-customers' });
     shop.drop('1.csv', 'email,unsubscribed\nann@example.com,yes\nbob@example.com,no\n');
-    shop.drop('2.csv', toCustomers(['ANN@example.com', 'cy@example.com', 'di@example.com']));
+    shop.drop('2.csv', 'email,unsubscribed\nANN@example.com,\ncy@example.com,\ndi@example.com,\n');
     shop.drop('3.csv', 'email,unsubscribed\ncy@example.com,1\n');
+    // Who has refused is not known in it.
+    shop.drop('4.csv', toCustomers(['ed@example.com']));
     const { finished } = await shop.identify();
     expect(finished?.counts).toMatchObject({
       customers: 4,
@@ -173,6 +175,7 @@ describe('the customers who must not be submitted', () => {
       unsubscribed: 2,
       passed_over: { refused: 2 },
     });
+    expect(finished).toMatchObject({ held_files: 1 });
     expect(await queuedAt(shop.sandbox.url)).toEqual(['bob@example.com', 'di@example.com']);
   });
 
