@@ -48,8 +48,10 @@ export function decidingColumns(layout: Layout, readFor: ReadFor): readonly (rea
   if (reduced === null || readFor === 'clicks' || readFor === 'creators') return [];
   const { columns, consent, unsubscribed, grouping, timeOfDay, times } = reduced;
   if (readFor === 'customers') {
-    const tests = [...consent.given, ...consent.refused, ...consent.neither, ...unsubscribed];
-    return [consent.columns, consent.givenAt, consent.refusedAt, ...tests.map((one) => one.columns)];
+    const refusing = [...consent.refused, ...unsubscribed].map((one) => one.columns);
+    if (layout.signature.length === 0) return [consent.columns, consent.refusedAt, ...refusing];
+    // Tools export members who agreed and members who refused as files with other columns, as their layouts say.
+    return [consent.refusedAt, ...refusing].filter((names) => reasonIn(layout.mayBeMissing, names) === null);
   }
   const summed = Object.values(grouping.sum).flatMap(({ plus }) => plus.map((name) => [name]));
   return [
