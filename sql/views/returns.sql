@@ -16,7 +16,7 @@ create view bi.returns_monthly as
     round(m.net_reporting_amount * (select margin_percent / 100 from reporting.return_rules) - m.cost_reporting_amount, 4) as profit_reporting_amount, m.unlined_orders,
     m.unvalued_orders, m.uncosted_orders, m.net_at_least_amount, m.cost_at_least_amount, m.net_reporting_at_least_amount, m.cost_reporting_at_least_amount
   from (
-    select r.month_utc, nullif(r.deal_id, '') as deal_id, coalesce(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) as influencer_handle,
+    select r.month_utc, nullif(r.deal_id, '') as deal_id, coalesce(reporting.without_addresses(w.influencer_handle), r.influencer_handle) as influencer_handle,
       coalesce(nullif(r.brand_id, ''), d.brand_id) as brand_id, d.dealflow_id, r.currency, r.orders, r.sent_amount,
       case when r.unvalued_orders = 0 then r.net_amount end as net_amount, r.unrated_orders, r.unlined_orders, r.unvalued_orders, u.uncosted_orders,
       case when u.uncosted_orders = 0 then r.commission_amount end as commission_amount, r.fee_amount,
@@ -41,6 +41,7 @@ create view bi.returns_monthly as
         select from reporting.return_months r where r.deal_id = e.deal_id and r.month_utc = e.month_utc and r.currency = e.currency)
     ) r
     left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
+    left join reporting.deal_owners w on w.deal_id = r.deal_id
     cross join reporting.return_rules rules
     cross join lateral (select r.unrated_orders + r.unlined_orders + r.unvalued_orders as uncosted_orders) u
     cross join lateral (select rules.reporting_currency is not null and r.unconverted_orders = 0 as is_converted) c
@@ -50,7 +51,7 @@ create view bi.returns_monthly as
 comment on view bi.returns_monthly is 'What each deal brought and cost, one row per month, deal, brand and currency. Only orders that this tool posted and the service accepted; as of the last refresh (bi.run_health). It counts orders that carried a code or link, not orders that a creator caused. Answers: What did each deal bring and cost? Which creators pay off? Which campaigns pay off? What does a new customer cost for each brand?';
 comment on column bi.returns_monthly.month_utc is 'First day of the month of the orders, in UTC. With deal_id, brand_id and currency, the key of the row.';
 comment on column bi.returns_monthly.deal_id is 'Deal, see bi.deals. Null: a fixed fee of a code.';
-comment on column bi.returns_monthly.influencer_handle is 'Creator, if an order or the mirror names one.';
+comment on column bi.returns_monthly.influencer_handle is 'Creator who has the deal, by the mirror or its codes, otherwise the one whom its orders name. Null: unknown, or several.';
 comment on column bi.returns_monthly.brand_id is 'Brand, see bi.brands.';
 comment on column bi.returns_monthly.brand_name is 'Name of the brand, if it is mirrored.';
 comment on column bi.returns_monthly.dealflow_id is 'Campaign: the dealflow of the deal, as last read. Null: not mirrored.';
@@ -86,18 +87,18 @@ comment on column bi.returns_monthly.net_reporting_at_least_amount is 'net_at_le
 comment on column bi.returns_monthly.cost_reporting_at_least_amount is 'cost_at_least_amount in reporting_currency. Null: an exchange rate is unknown.';
 
 create view bi.customer_cohorts as
-  select r.month_utc, r.deal_id, coalesce(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) as influencer_handle,
+  select r.month_utc, r.deal_id, coalesce(reporting.without_addresses(w.influencer_handle), r.influencer_handle) as influencer_handle,
     nullif(r.brand_id, '') as brand_id, r.currency, r.new_customers, r.repeat_customers,
     case when r.last_won_at + interval '30 days' <= now() then r.net_30_amount end as net_30_amount,
     case when r.last_won_at + interval '90 days' <= now() then r.net_90_amount end as net_90_amount,
     case when r.last_won_at + interval '365 days' <= now() then r.net_365_amount end as net_365_amount, r.unknown_orders
   from reporting.return_months r
-  left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
+  left join reporting.deal_owners w on w.deal_id = r.deal_id
   where r.new_customers > 0;
 comment on view bi.customer_cohorts is 'Customers that a deal won in a month, and what they have ordered since, one row per month, deal, brand and currency. As of the last refresh. Answers: How much are the customers worth that a creator won? How many customers of a creator buy again?';
 comment on column bi.customer_cohorts.month_utc is 'First day of the month of their first orders, in UTC. With deal_id, brand_id and currency, the key of the row.';
 comment on column bi.customer_cohorts.deal_id is 'Deal to which the first order was credited.';
-comment on column bi.customer_cohorts.influencer_handle is 'Creator, if an order or the mirror names one.';
+comment on column bi.customer_cohorts.influencer_handle is 'Creator who has the deal, by the mirror or its codes, otherwise the one whom its orders name. Null: unknown, or several.';
 comment on column bi.customer_cohorts.brand_id is 'Brand, see bi.brands.';
 comment on column bi.customer_cohorts.currency is 'ISO 4217, of the first orders. Orders in other currencies are not added up.';
 comment on column bi.customer_cohorts.new_customers is 'Customers whose first known order was credited to the deal in the month.';
@@ -113,8 +114,8 @@ create view bi.self_purchases as
   from intake.lookups l
   join intake.orders o on o.customer_key = l.customer_hash and o.is_current
   join reporting.order_dispositions s on s.order_version_id = o.order_version_id
-  left join mirror.deal_versions d on d.deal_id = s.deal_id and d.is_latest
-  where l.outcome = 'influencer' and ledger.fold_handle(l.username) = ledger.fold_handle(coalesce(d.influencer_handle, s.influencer_handle));
+  left join reporting.deal_owners w on w.deal_id = s.deal_id
+  where l.outcome = 'influencer' and ledger.fold_handle(l.username) = ledger.fold_handle(coalesce(w.influencer_handle, s.influencer_handle));
 comment on view bi.self_purchases is 'Orders whose customer the service identified as the credited influencer, one row per order. For review only: such an order may be a gift, a test, or allowed. Needs customer_key and look-ups in real time. Live. Answers: Which influencers may have bought from themselves?';
 comment on column bi.self_purchases.job is 'Job that decided about the order.';
 comment on column bi.self_purchases.source is 'Source in the configuration. With job and order_id, the key of the row.';

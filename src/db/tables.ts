@@ -5328,6 +5328,17 @@ export interface ReportingDealEarnings {
   standing: string;
 }
 
+export interface ReportingDealOwners {
+  /**
+   * Deal that the mirror has read or that a code or link is assigned to.
+   */
+  deal_id: string | null;
+  /**
+   * Creator. Null: unknown, or its codes name several.
+   */
+  influencer_handle: string | null;
+}
+
 export interface ReportingDealTotals {
   /**
    * Their revenue, in currency.
@@ -6049,6 +6060,7 @@ export interface DB {
   "reporting.counted_files": ReportingCountedFiles;
   "reporting.deal_days": ReportingDealDays;
   "reporting.deal_earnings": ReportingDealEarnings;
+  "reporting.deal_owners": ReportingDealOwners;
   "reporting.deal_totals": ReportingDealTotals;
   "reporting.earning_days": ReportingEarningDays;
   "reporting.earning_rules": ReportingEarningRules;

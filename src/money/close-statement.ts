@@ -6,7 +6,6 @@ import { suitLargeStatements } from '../db/large-statements.ts';
 import { execute, rowOf, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Exchange } from './convert-lines.ts';
-import { handlesOfCodes } from './read-document.ts';
 import { carriedColumns, inOrder, linesOf } from './read-statement.ts';
 import type { StatementRules } from './statement.ts';
 
@@ -85,11 +84,11 @@ export async function closeStatement(
   const carried = left?.carried ?? null;
   await execute(trx)`
     insert into ops.statement_headings (statement_id, deal_id, influencer_handle, brand_id, brand_name)
-    select distinct s.statement_id, s.deal_id, nullif(coalesce(d.influencer_handle, c.handle), ''),
+    select distinct s.statement_id, s.deal_id, w.influencer_handle,
       nullif(d.brand_id, ''), b.name
     from reporting.statement_deals s
     left join mirror.deals d using (deal_id) left join mirror.brands b on b.brand_id = d.brand_id
-    left join (${handlesOfCodes}) c using (deal_id)
+    left join reporting.deal_owners w using (deal_id)
     where s.statement_id = ${statementId}::bigint and s.deal_id <> ''`;
   const written = await rowOf<{ lines: number; hash: string }>(trx)`
     insert into ops.statements (statement_id, month, time_zone, return_window_days, reporting_currency,

@@ -24,7 +24,7 @@ import type { StatementRules } from './statement.ts';
  */
 
 /** Increase it with every change of `ratedOrders` that changes a result. All orders are then computed again. */
-const FORMULA = 6;
+const FORMULA = 7;
 
 /** With more noted changes, it is hardly slower to compute all orders. */
 const MAX_CHANGES = 20_000;
@@ -105,14 +105,8 @@ export function changedOrders(rules: StatementRules): RawBuilder<unknown> {
     changed as materialized (select distinct entry_id from (${withWholeDeals(rules, changedEntries)}) c),
     ${ratedOrders(rules, sql`select entry_id from changed`)},
     live as materialized (
-      select ${keptColumns('e')}, c.amount as closed_amount, ${standingOf(sql`e`, sql`c.amount`)} as standing
-      from earnings e
-      left join lateral (
-        select sum(l.amount) as amount
-        from ops.statement_lines l
-        where l.subject = e.subject
-        having count(*) > 0) c
-          on true
+      select ${keptColumns('e')}, closed_amount, standing
+      from (${standingOrders(CLOSED_OF_ORDER)}) e
     )`;
 }
 
@@ -164,18 +158,39 @@ export function keptColumns(of: string | null = null): RawBuilder<unknown> {
 }
 
 /**
- * SQL for the standing of an order, as the comment of the column explains.
+ * SQL: `earnings` with `closed_amount` and `standing`, as the comments of the columns explain. An order with closed lines is of
+ * the creator to whom they were closed.
  *
- * @param of the relation `earnings`.
- * @param closed the sum of its closed lines; null if it has none.
+ * @param closed join of a row `c` with `amount` and `handle` (`closedTo`), the sum of the closed lines; null if there are none.
  */
-export function standingOf(of: RawBuilder<unknown>, closed: RawBuilder<unknown>): RawBuilder<unknown> {
+export function standingOrders(closed: RawBuilder<unknown>): RawBuilder<unknown> {
+  const columns = COLUMNS.filter((column) => column !== 'influencer_handle');
   return sql`
-    case when ${of}.net_amount is null then 'unknown_net'
-      when ${of}.earned_amount is null then ${of}.unknown_why
-      when ${closed} is null then case when ${of}.earned_amount = 0 then 'nothing' else 'new' end
-      when ${of}.earned_amount = ${closed} then 'settled' else 'correction' end`;
+    select ${sql.join(columns.map((column) => sql.ref(`e.${column}`)))},
+      coalesce(c.handle, e.influencer_handle) as influencer_handle, c.amount as closed_amount,
+      case when e.net_amount is null then 'unknown_net'
+        when e.earned_amount is null then e.unknown_why
+        when c.amount is null then case when e.earned_amount = 0 then 'nothing' else 'new' end
+        when e.earned_amount = c.amount then 'settled' else 'correction' end as standing
+    from earnings e left join ${closed}`;
 }
+
+/** SQL: the handle that all rows name that name one, in any spelling. Null: none, or several. */
+export function onlyHandle(handle: RawBuilder<unknown>): RawBuilder<string | null> {
+  return sql`
+    case when count(distinct ledger.fold_handle(nullif(${handle}, ''))) = 1
+      then min(nullif(${handle}, '')) end`;
+}
+
+/** SQL: the creator to whom lines `l` were closed, with their headings `h`, if there are any. */
+export const closedTo = onlyHandle(sql`coalesce(h.influencer_handle, l.influencer_handle)`);
+
+const CLOSED_OF_ORDER = sql`
+  lateral (
+    select sum(l.amount) as amount, ${closedTo} as handle
+    from ops.statement_lines l left join ops.statement_headings h using (statement_id, deal_id)
+    where l.subject = e.subject
+    having count(*) > 0) c on true`;
 
 /** Number of changes per step, so that a step takes a second or less. */
 const STEP_CHANGES = 20_000;
@@ -239,14 +254,8 @@ async function keepStep(trx: DatabaseTransaction, rules: StatementRules): Promis
   await execute(trx)`
     insert into pg_temp.new_earnings (${keptColumns()}, closed_amount, standing)
     with ${ratedOrders(rules, sql`select entry_id from pg_temp.taken_earnings`)}
-    select ${keptColumns('e')}, c.amount as closed_amount, ${standingOf(sql`e`, sql`c.amount`)} as standing
-    from earnings e
-    left join lateral (
-      select sum(l.amount) as amount
-      from ops.statement_lines l
-      where l.subject = e.subject
-      having count(*) > 0) c
-        on true`;
+    select ${keptColumns('e')}, closed_amount, standing
+    from (${standingOrders(CLOSED_OF_ORDER)}) e`;
   await moveOrders(trx);
   await addToSums(trx);
   await noteReturns(trx);

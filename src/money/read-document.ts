@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { DecimalText } from '../core/money.ts';
 import type { Database } from '../db/connect.ts';
 import { rowOf, rowsOf } from '../db/statement.ts';
@@ -59,11 +58,11 @@ export async function readCreatorStatement(
     from ops.statement_headings h join ops.statements s using (statement_id)
     where s.month = ${`${month}-01`}::date and h.deal_id = ${dealId}
     union all
-    select coalesce(d.influencer_handle, c.handle), d.brand_id, b.name, 2
+    select w.influencer_handle, d.brand_id, b.name, 2
     from (select ${dealId}::text as deal_id) asked
     left join mirror.deals d using (deal_id) left join mirror.brands b using (brand_id)
-    left join (${handlesOfCodes}) c using (deal_id)
-    where d.deal_id is not null or c.deal_id is not null
+    left join reporting.deal_owners w using (deal_id)
+    where w.deal_id is not null
       or exists (select from ledger.entries e where e.deal_id = asked.deal_id)
     ) known order by place limit 1`;
   if (deal === undefined && lines.length === 0) return null;
@@ -91,8 +90,3 @@ export async function readCreatorStatement(
     earlier: new Map(earlier.map((one) => [one.subject, one])),
   };
 }
-
-/** SQL for the creators who have deals according to the codes that people assigned to them: deal_id, handle. */
-export const handlesOfCodes = sql`
-  select deal_id, min(influencer_handle) as handle from intake.codes
-  where handle_folded <> '' group by deal_id having count(distinct handle_folded) = 1`;

@@ -9,7 +9,7 @@ import { suitLargeStatements } from '../db/large-statements.ts';
 import { rowOf, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Exchange } from './convert-lines.ts';
-import { findKept, type Kept, keptOrders, standingOf } from './kept-earnings.ts';
+import { closedTo, findKept, type Kept, keptOrders, onlyHandle, standingOrders } from './kept-earnings.ts';
 import { ratedOrders } from './rated-orders.ts';
 import type {
   Carried,
@@ -54,11 +54,11 @@ export function linesOf(
       from (
         select case standing when 'new' then 'order' else 'correction' end as kind,
           'order:' || entry_id as subject, entry_id, source,
-          order_platform, order_id, ordered_on, due_on, deal_id, collab_id, brand_id, influencer_handle,
-          currency, sent_amount, net_amount,
+          order_platform, order_id, ordered_on, due_on, deal_id, collab_id, brand_id,
+          ${OWNER_OF_ORDER} as influencer_handle, currency, sent_amount, net_amount,
           nullif(excluded_amount, 0) as excluded_amount, rate_percent, rate_from, terms_lines, earned_amount,
           coalesce(closed_amount, 0) as closed_before
-        from orders
+        from orders o left join reporting.deal_owners w using (deal_id)
         where standing in ('new', 'correction') and (due_on <= ${lastDay(month)} or standing = 'correction')
         union all
         select kind, subject, null, null, null, null, null, due_on, deal_id, null, brand_id,
@@ -69,6 +69,16 @@ export function linesOf(
     ),
     ${carriedLines(minimumsOf(rules, month))}`;
 }
+
+/**
+ * SQL: the creator of an order `o`, or of a row of `reporting.deal_earnings`: to whom it was closed, otherwise who has its deal
+ * (`w` of `reporting.deal_owners`), otherwise to whom it was posted.
+ */
+export const OWNER_OF_ORDER = sql`
+  case
+    when o.standing = 'correction' and o.influencer_handle <> '' or w.influencer_handle is null
+      then o.influencer_handle
+    else w.influencer_handle end`;
 
 /** A minimum payout. Null: of every deal without one of its own. */
 type Minimum = {
@@ -109,9 +119,7 @@ function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
       select f.*, coalesce(own.minimum, every.minimum) as minimum
       from (
         select deal_id, currency,
-          case
-            when count(distinct ledger.fold_handle(nullif(influencer_handle, ''))) = 1
-              then min(nullif(influencer_handle, '')) end as influencer_handle,
+          ${onlyHandle(sql`influencer_handle`)} as influencer_handle,
           sum(earned_amount - closed_before) as amount from found
         where deal_id is not null and earned_amount <> closed_before group by 1, 2) f
       left join minimums own on own.deal_id = f.deal_id and own.currency = f.currency
@@ -152,16 +160,14 @@ function computedOrders(
   return sql`
     ${dealId === null ? ratedOrders(rules) : ofDeal},
     closed_orders as (
-      select l.entry_id, sum(l.amount) as amount
+      select l.entry_id, sum(l.amount) as amount, ${closedTo} as handle
       from ops.statement_lines l join ops.statements s using (statement_id)
+        left join ops.statement_headings h using (statement_id, deal_id)
       where s.month < ${`${month}-01`}::date and l.entry_id is not null
         and (${dealId}::text is null or l.deal_id = ${dealId})
       group by l.entry_id
     ),
-    orders as (
-      select e.*, c.amount as closed_amount, ${standingOf(sql`e`, sql`c.amount`)} as standing
-      from earnings e left join closed_orders c using (entry_id)
-    )`;
+    orders as (${standingOrders(sql`closed_orders c using (entry_id)`)})`;
 }
 
 /**
@@ -169,8 +175,8 @@ function computedOrders(
  * unknown. Fees are few, so they are always computed. A fee is compared with what was closed in its currency. If the
  * terms now state another one, there is a line for each currency. A fee that was closed is in force whether its deal is
  * still known or not. Brand and influencer are those of the deal, or of the one that owns the code. What corrects a closed
- * fee has the brand of the closed lines, and for a code the influencer, too, whoever owns it by now: a creator pays back what
- * that creator was paid. If it is unknown who was, it stays unknown.
+ * fee has the brand and the influencer of the closed lines, whoever has the deal or code by now: a creator pays back what that
+ * creator was paid. If it is unknown who owned a code, it stays unknown.
  */
 export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted): RawBuilder<unknown> {
   const fees = rules.terms.filter(
@@ -198,9 +204,7 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
     ),
     closed_owners as (
       select subject,
-        case
-          when count(distinct ledger.fold_handle(nullif(influencer_handle, ''))) = 1
-            then min(nullif(influencer_handle, '')) end as handle,
+        ${onlyHandle(sql`influencer_handle`)} as handle,
         case when count(distinct coalesce(brand_id, '')) = 1 then nullif(min(brand_id), '') end as brand_id
       from closed_lines group by 1
     ),
@@ -223,9 +227,10 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
     ),
     fee_lines as (
       select f.*, case when c.subject is null then o.brand_id else c.brand_id end as brand_id,
-        case when c.subject is null or f.deal_id is not null then o.handle
+        case when c.subject is null then o.handle
           else coalesce(c.handle,
-            case when ${isOnlyOwner(sql`f.subject`)} then o.handle end) end as influencer_handle
+            case when f.deal_id is not null or ${isOnlyOwner(sql`f.subject`)} then o.handle end) end
+          as influencer_handle
       from due_fees f
       left join closed_owners c on c.subject = f.subject
       cross join lateral (${ownerOfFee({ subject: sql`f.subject`, dealId: sql`f.deal_id` })}) o
@@ -248,7 +253,7 @@ export function ownerOfFee({
   readonly dealId: RawBuilder<unknown>;
 }): RawBuilder<unknown> {
   return sql`
-    select d.deal_id, coalesce(nullif(m.influencer_handle, ''), k.handle) as handle,
+    select d.deal_id, coalesce(w.influencer_handle, k.handle) as handle,
       nullif(m.brand_id, '') as brand_id
     from (select 1) one
     left join lateral (
@@ -258,6 +263,7 @@ export function ownerOfFee({
       having count(distinct coalesce(handle_folded, '')) = 1 and count(distinct coalesce(deal_id, '')) = 1) k
         on true
     cross join lateral (select coalesce(${dealId}, k.deal_id) as deal_id) d
+    left join reporting.deal_owners w on w.deal_id = d.deal_id
     left join mirror.deals m on m.deal_id = d.deal_id`;
 }
 
@@ -443,12 +449,12 @@ export function uncountedOrders(month: string): RawBuilder<unknown> {
   return sql`
     select case when standing in ('new', 'nothing') then 'pending' else standing end as why,
       deal_id as "dealId",
-      min(influencer_handle) as "influencerHandle", currency, count(*)::integer as orders,
+      ${onlyHandle(OWNER_OF_ORDER)} as "influencerHandle", currency, count(*)::integer as orders,
       sum(net_amount)::numeric(24,4)::text as "netAmount",
       case
         when bool_and(earned_amount is not null)
           then sum(earned_amount)::numeric(24,4)::text end as "earnedAmount"
-    from orders
+    from orders o left join reporting.deal_owners w using (deal_id)
     where ordered_on <= ${lastDay(month)}
       and (${isUnknown} or standing in ('new', 'nothing') and due_on > ${lastDay(month)})
     group by 1, 2, 4 order by 1, 2 nulls last, 4`;

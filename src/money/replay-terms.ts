@@ -3,6 +3,7 @@ import { type DecimalText, sumMoney } from '../core/money.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { rowsOf } from '../db/statement.ts';
+import { onlyHandle } from './kept-earnings.ts';
 import { ratedOrders } from './rated-orders.ts';
 import { feesOf, inSets, lastDay } from './read-statement.ts';
 import type { StatementRules } from './statement.ts';
@@ -78,17 +79,18 @@ async function earnedBy(
   return rowsOf<Row>(trx)`
     with ${ratedOrders(rules)}, ${feesOf(rules, { month: to })},
     earned as (
-      select due_on, deal_id, null as code, influencer_handle, currency, true as is_order, earned_amount
-      from earnings
+      select due_on, deal_id, null as code, coalesce(w.influencer_handle, e.influencer_handle) as influencer_handle,
+        currency, true as is_order, earned_amount
+      from earnings e left join reporting.deal_owners w using (deal_id)
       where ${isWithin}
       union all
-      select due_on, deal_id, code, null, currency, false, case when is_known then earned_amount end
-      from owed_fees
+      select due_on, deal_id, code, w.influencer_handle, currency, false, case when is_known then earned_amount end
+      from owed_fees left join reporting.deal_owners w using (deal_id)
       where ${isWithin}
     )
     select to_char(due_on, 'YYYY-MM') as month, deal_id as "dealId",
       case when deal_id is null then code end as code,
-      max(influencer_handle) as "influencerHandle", currency,
+      ${onlyHandle(sql`influencer_handle`)} as "influencerHandle", currency,
       (count(*) filter (where is_order))::integer as orders,
       coalesce(sum(earned_amount), 0)::numeric(24,4)::text as amount,
       (count(*) filter (where earned_amount is null))::integer as unknown

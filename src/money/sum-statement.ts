@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { DecimalText, Money } from '../core/money.ts';
 import type { Database } from '../db/connect.ts';
 import { rowsOf } from '../db/statement.ts';
-import { changedOrders, type Kept } from './kept-earnings.ts';
+import { changedOrders, type Kept, onlyHandle } from './kept-earnings.ts';
 import {
   columns,
   feesOf,
@@ -86,7 +86,11 @@ export async function sumStatement(
   const { month, rules, limit, after = null, currency = null, dealId = null, withDays = false } = options;
   const closed = await findClosed(db, month);
   const page = { limit, after, currency, dealId };
-  const sum = (trx: Database, sums: RawBuilder<unknown>) => readSums(trx, sums, { limit, withDays });
+  const owners =
+    closed === null
+      ? sql`reporting.deal_owners`
+      : sql`(select * from ops.statement_headings where statement_id = ${closed.statementId}::bigint)`;
+  const sum = (trx: Database, sums: RawBuilder<unknown>) => readSums(trx, sums, { limit, withDays, owners });
   const row =
     closed === null
       ? await inSets(db, { month, rules }, (trx, kept) => {
@@ -131,26 +135,35 @@ type Sums = {
 async function readSums(
   db: Database,
   sums: RawBuilder<unknown>,
-  { limit, withDays }: { readonly limit: number; readonly withDays: boolean },
+  {
+    limit,
+    withDays,
+    owners,
+  }: {
+    readonly limit: number;
+    readonly withDays: boolean;
+    /** Relation that names the creator of a deal, who is not one whose lines it only corrects. */
+    readonly owners: RawBuilder<unknown>;
+  },
 ): Promise<Sums | undefined> {
   const rows = await rowsOf<Sums>(db)`
     ${sums}
     select (
       select jsonb_agg(p order by p.currency, p."dealId" nulls first) from (
-        select d.deal_id as "dealId", d.handle as "influencerHandle", d.currency, d.orders::integer as orders,
+        select d.deal_id as "dealId", coalesce(w.influencer_handle, d.handle) as "influencerHandle", d.currency, d.orders::integer as orders,
           ${text('d.net')} as "netAmount",
           ${text('d.commission')} as commission, ${text('d.corrections')} as corrections,
           ${text('d.fees')} as fees, ${text('d.amount')} as amount,
           t.lines::integer as all_lines, ${text('t.amount')} as all_amount
-        from totals t join deals d using (currency) where d.place <= ${limit}) p) as deals,
+        from totals t join deals d using (currency) left join ${owners} w using (deal_id) where d.place <= ${limit}) p) as deals,
       (select jsonb_agg(d order by d.currency, d."dueOn") from (
         select currency, to_char(due_on, 'YYYY-MM-DD') as "dueOn", ${text('amount')} as amount
         from days
         where ${withDays}) d) as days,
       (select jsonb_agg(u order by u.why, u."dealId" nulls last, u.currency) from (
-        select why, deal_id as "dealId", handle as "influencerHandle", currency, orders::integer as orders,
-          ${text('net')} as "netAmount", ${text('earned')} as "earnedAmount"
-        from uncounted where place <= ${limit}) u) as uncounted,
+        select why, deal_id as "dealId", coalesce(w.influencer_handle, handle) as "influencerHandle", currency,
+          orders::integer as orders, ${text('net')} as "netAmount", ${text('earned')} as "earnedAmount"
+        from uncounted left join ${owners} w using (deal_id) where place <= ${limit}) u) as uncounted,
       (select jsonb_agg(u order by u.why, u.currency) from (
         select why, currency, orders::integer as orders, ${text('net')} as "netAmount"
         from uncounted_sums) u) as "uncountedSums"`;
@@ -181,7 +194,7 @@ function sumsOfLines(
 ): RawBuilder<unknown> {
   const isWanted = sql`(${currency}::text is null or l.currency = ${currency}) and (${dealId}::text is null or l.deal_id = ${dealId})`;
   const sums = sql`
-    min(l.influencer_handle) as handle, count(*) filter (where l.kind = 'order') as orders,
+    ${onlyHandle(sql`l.influencer_handle`)} as handle, count(*) filter (where l.kind = 'order') as orders,
     sum(l.net_amount) filter (where l.kind = 'order') as net,
     sum(l.amount) filter (where l.kind = 'order') as commission,
     sum(l.amount) filter (where l.kind = 'correction') as corrections,
@@ -428,7 +441,7 @@ function sumsOfKept(
       ) d
     ),
     deals as (
-      select currency, nullif(deal_id, '') as deal_id, min(nullif(influencer_handle, '')) as handle,
+      select currency, nullif(deal_id, '') as deal_id, ${onlyHandle(sql`influencer_handle`)} as handle,
         coalesce(sum(orders) filter (where kind = 'order'), 0) as orders,
         sum(net) filter (where kind = 'order') as net,
         sum(amount) filter (where kind = 'order') as commission,
@@ -475,7 +488,7 @@ function sumsOfKept(
       ) d
     ),
     uncounted as (
-      select why, nullif(deal_id, '') as deal_id, min(nullif(influencer_handle, '')) as handle, currency,
+      select why, nullif(deal_id, '') as deal_id, ${onlyHandle(sql`influencer_handle`)} as handle, currency,
         sum(orders) as orders,
         case when why <> 'unknown_net' then sum(net) end as net,
         case when why = 'pending' then sum(earned) end as earned,

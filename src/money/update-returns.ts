@@ -16,7 +16,7 @@ import {
   isSealed,
   orderedAt,
 } from './customers.ts';
-import { areAdopted, earnedOrders } from './kept-earnings.ts';
+import { areAdopted, earnedOrders, onlyHandle } from './kept-earnings.ts';
 import type { StatementRules } from './statement.ts';
 
 /** The settings by which returns are computed. */
@@ -233,7 +233,7 @@ async function addUpReturns(
       net_365_amount, last_won_at, fee_amount, net_converted, commission_converted, unconverted_orders,
       fee_converted)
     select o.month_utc, o.deal_id, o.brand_id, o.currency,
-      max(reporting.without_addresses(o.influencer_handle)), count(*), sum(o.sent_amount),
+      reporting.without_addresses(${onlyHandle(sql`o.influencer_handle`)}), count(*), sum(o.sent_amount),
       coalesce(sum(o.net_amount), 0), coalesce(sum(o.earned_amount), 0), count(*) filter (where o.is_unrated),
       count(*) filter (where o.is_unlined),
       count(*) filter (where o.is_unvalued), coalesce(max(w.new_customers), 0),

@@ -58,8 +58,14 @@ export function dispositionOfOrders(options: {
         coalesce(e.brand_id, a.brand_id) as brand_id,
         reporting.deal_id_of(coalesce(e.deal_id, a.deal_id, e.body::json ->> 'deal_id')) as deal_id,
         coalesce(e.collab_id, a.collab_id, e.body::json ->> 'collab_id') as collab_id,
-        reporting.without_addresses(coalesce(a.influencer_handle,
-            e.body::json ->> 'influencer_handle')) as influencer_handle,
+        -- A later decision may name the creator of another deal than the posted one.
+        reporting.without_addresses(
+          case
+            when e.entry_id is null or a.target = coalesce('deal:' || e.deal_id, 'collab:' || e.collab_id)
+              then a.influencer_handle
+            when e.deal_id is null then coalesce(e.body::json ->> 'influencer_handle', a.influencer_handle)
+            else (select w.influencer_handle from reporting.deal_owners w where w.deal_id = e.deal_id)
+            end) as influencer_handle,
         coalesce(e.currency, a.currency, o.currency) as currency,
         coalesce(e.amount, a.amount, o.total, o.subtotal, 0) as amount
       from ${options.orders} o

@@ -331,8 +331,10 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
   const before = { subject: 'order:1', netAmount: '100.0000', ratePercent: '10' };
   const march = {
     ...{ whose: 'D1 mia.now B9 Nine', held: ['D1 EUR 1 90.0000'] },
-    // A fee is of the creator and the brand that the mirror knows.
-    lines: LINES.slice(0, 5).map((one) => one.replace('D1 - - - EUR', 'D1 - B9 mia.now EUR')),
+    // What is new is of the creator whom the mirror knows, and a fee of that brand. A correction is of the one of before.
+    lines: LINES.slice(0, 5).map((one) =>
+      one.replace('D1 - - - EUR', 'D1 - B9 mia.now EUR').replace(/^(order .* D1 C1 B1) mia /, '$1 mia.now '),
+    ),
     orderNames: [
       ['2', '#2'],
       ['6', '#6'],

@@ -197,7 +197,9 @@ async function performProposing(output: Output, month: string, options: Decision
         ? `A proposal would pay ${plural(unpaid.filter(({ becomes }) => becomes === 'pay').length, 'creator')}.`
         : `Proposal ${proposalId} is made. To write the file for the bank:  npx influencer-sync payments export ${proposalId} --format pain.001 > payments-${proposalId}.xml`,
   );
-  const isLacking = unpaid.some(({ becomes }) => becomes === 'no_bank_data' || becomes === 'no_deal');
+  const isLacking = unpaid.some(
+    ({ becomes }) => becomes === 'no_bank_data' || becomes === 'no_deal' || becomes === 'former_creator',
+  );
   return isLacking ? EXIT.rowsRejected : EXIT.ok;
 }
 

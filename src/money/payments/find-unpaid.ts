@@ -40,9 +40,10 @@ export type Unpaid = {
   readonly items: readonly UnpaidItem[];
   /**
    * `pay`: it is proposed. Otherwise it is carried forward: `no_bank_data` in payees.csv for this currency; `no_deal`: its orders
-   * name no deal, and a handle alone does not say whose account it is; `below_minimum`; `not_positive`: corrections prevail.
+   * name no deal, and a handle alone does not say whose account it is; `below_minimum`; `not_positive`: corrections prevail;
+   * `former_creator`: a statement of a deal corrects what was closed to another creator, so a person decides whose it is.
    */
-  readonly becomes: 'pay' | 'no_bank_data' | 'no_deal' | 'below_minimum' | 'not_positive';
+  readonly becomes: 'pay' | 'former_creator' | 'no_bank_data' | 'no_deal' | 'below_minimum' | 'not_positive';
   /** Of the account. Null without bank data. */
   readonly accountMark: string | null;
 };
@@ -89,7 +90,11 @@ export async function findUnpaid(
   },
 ): Promise<readonly Unpaid[]> {
   const rows = await rowsOf<
-    UnpaidItem & { readonly isOnSeveral: boolean | null; readonly hasNoDeal: boolean }
+    UnpaidItem & {
+      readonly isOnSeveral: boolean | null;
+      readonly hasNoDeal: boolean;
+      readonly correctsFormer: boolean;
+    }
   >(db)`
     with closed as materialized (${closedAmounts({ from, to: month })}),
     several as materialized (
@@ -103,7 +108,13 @@ export async function findUnpaid(
       case when l.deal_id is not null then h.influencer_handle
         else coalesce(n.handle, o.handle) end as handle,
       l.deal_id is null
-        and l.subject like 'order:%' as "hasNoDeal", l.currency, l.amount::numeric(24,4)::text as amount
+        and l.subject like 'order:%' as "hasNoDeal",
+      exists (
+        select from ops.statement_lines x
+        where x.statement_id = l.statement_id and x.deal_id = l.deal_id and x.currency = l.currency
+          and x.kind = 'correction' and x.influencer_handle <> ''
+          and ledger.fold_handle(x.influencer_handle) <> ledger.fold_handle(h.influencer_handle))
+        as "correctsFormer", l.currency, l.amount::numeric(24,4)::text as amount
     from closed l
     -- A statement is paid to the creator to whom it was closed, whoever has the deal now. If that is unknown, it stays unknown.
     left join ops.statement_headings h on h.statement_id = l.statement_id and h.deal_id = l.deal_id
@@ -125,10 +136,12 @@ export async function findUnpaid(
     select owed.*, ledger.fold_handle(owed.handle) in (select handle from several) as "isOnSeveral" from owed
     order by month, subject, currency`;
   // A handle on several platforms may be several people, so only their deals say who they are. An unknown one may be another one.
-  const owed = rows.map(({ isOnSeveral, hasNoDeal, ...item }): Owed => {
+  const owed = rows.map(({ isOnSeveral, hasNoDeal, correctsFormer, ...item }): Owed => {
     const handle = isOnSeveral === true ? null : item.handle;
     const payee = hasNoDeal ? null : findPayee(payees, { ...item, dealId: item.paidDealId, handle });
-    return { item, handle, payee, hasNoDeal };
+    // An account that is written for the deal is that of whoever has it, so both are the same.
+    const isMixed = correctsFormer && payee?.creator !== foldHandle(item.dealId ?? '');
+    return { item, handle, payee, hasNoDeal, isMixed };
   });
   // Of a fee that was closed to the former owner of a code, too, only the handle is known.
   const isOfHandle = ({ item, payee, hasNoDeal }: Owed) =>
@@ -159,7 +172,9 @@ export async function findUnpaid(
       const { payee, hasNoDeal } = first;
       return {
         ...{ creator: nameOf(first), currency, amount, items: group.map(({ item }) => item) },
-        becomes: becomesOf({ amount, payee, hasNoDeal, minimum: minimum[currency] ?? '0' }),
+        becomes: group.some(({ isMixed }) => isMixed)
+          ? 'former_creator'
+          : becomesOf({ amount, payee, hasNoDeal, minimum: minimum[currency] ?? '0' }),
         accountMark: payee === null ? null : accountMark(payee.iban),
       };
     })
@@ -172,6 +187,8 @@ type Owed = {
   readonly handle: string | null;
   readonly payee: Payee | null;
   readonly hasNoDeal: boolean;
+  /** True: it nets the earnings of one creator with corrections of another. */
+  readonly isMixed: boolean;
 };
 
 /** What belongs together: of one name, in one currency. */

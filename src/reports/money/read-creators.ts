@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowsOf } from '../../db/statement.ts';
-import { feesOf, isUnknown } from '../../money/read-statement.ts';
+import { feesOf, isUnknown, OWNER_OF_ORDER } from '../../money/read-statement.ts';
 import type { StatementRules } from '../../money/statement.ts';
 
 /** Net revenue of a creator in a month, without the orders for which it is unknown. */
@@ -33,8 +33,9 @@ export async function listCreatorDeals(
   { spellings, limit }: { readonly spellings: readonly string[]; readonly limit: number },
 ): Promise<readonly string[]> {
   const rows = await rowsOf<{ dealId: string }>(db)`
-    select distinct deal_id as "dealId" from reporting.return_months
-    where influencer_handle = any(${[...spellings]}::text[]) and deal_id is not null and deal_id <> ''
+    select distinct deal_id as "dealId"
+    from reporting.return_months r left join reporting.deal_owners w using (deal_id)
+    where deal_id <> '' and coalesce(w.influencer_handle, r.influencer_handle) = any(${[...spellings]}::text[])
     order by 1
     limit ${limit}::bigint`;
   return rows.map(({ dealId }) => dealId);
@@ -85,8 +86,8 @@ export async function listCreatorStatements(
     open as (
       select due_month, deal_id, currency, case standing when 'new' then orders else 0 end as orders,
         earned_amount - closed_amount as amount
-      from reporting.deal_earnings
-      where influencer_handle = any(${[...spellings]}::text[]) and standing in ('new', 'correction')
+      from reporting.deal_earnings o left join reporting.deal_owners w using (deal_id)
+      where ${OWNER_OF_ORDER} = any(${[...spellings]}::text[]) and standing in ('new', 'correction')
       ${
         fees === null
           ? sql``
@@ -129,9 +130,9 @@ export async function countUnknownEarnings(
   spellings: readonly string[] | null,
 ): Promise<number> {
   return countOf(db)`
-    select coalesce(sum(orders), 0) as count from reporting.deal_earnings
-    where ${isUnknown}
-      and (${spellings === null} or influencer_handle = any(${[...(spellings ?? [])]}::text[]))`;
+    select coalesce(sum(orders), 0) as count from reporting.deal_earnings o
+      left join reporting.deal_owners w using (deal_id)
+    where ${isUnknown} and (${spellings === null} or ${OWNER_OF_ORDER} = any(${[...(spellings ?? [])]}::text[]))`;
 }
 
 /** A code of a creator, with the time in which it is theirs. */

@@ -24,6 +24,10 @@ import { plural } from '../../render/text.ts';
 const BECOMES: Readonly<Record<Unpaid['becomes'], { readonly title: string; readonly help: string | null }>> =
   {
     pay: { title: 'To pay', help: null },
+    former_creator: {
+      title: 'Held, because a statement of a deal corrects what was closed to another creator',
+      help: 'The statement names both. If both are one person, for example after a new handle, add a row with the deal to statements.payments.payees. Otherwise pay each of them in another way, and record that: npx influencer-sync payments settle --help',
+    },
     no_bank_data: {
       title: 'No bank data, carried forward',
       help: 'Add a row with this creator and currency to statements.payments.payees. A handle with deals on several platforms may be several people: each of its deals needs a row. If you paid it in another way, record that: npx influencer-sync payments settle --help',
