@@ -348,7 +348,10 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
     whose: expect.stringMatching(/^D3 @?cleo B8 $/i),
     held: ['D3 EUR 1 40.0000'],
   });
-  expect(await read('D4')).toMatchObject({ whose: 'D4 dan  ', lines: LINES.slice(5, 6) });
+  expect(await read('D4')).toMatchObject({
+    whose: 'D4 dan  ',
+    lines: LINES.filter((one) => one.includes(' D4 ')).map((one) => one.replace('D4 - - -', 'D4 - - dan')),
+  });
   expect(await read('DZ'), 'without an order').toEqual({ ...none, whose: 'DZ zoe  ' });
   expect(await read('DX'), 'that only codes name').toMatchObject({
     ...{ whose: 'DX max  ', lines: [expect.stringContaining('DX - - max EUR')] },
