@@ -109,7 +109,10 @@ describe('payments of closed statements', () => {
     shop.write('terms.csv', `${readFileSync(join(shop.folder, 'terms.csv'), 'utf8')},EVE5,5,,,\n`);
     shop.drop('2-may.csv', `${MAY}7,60.00,EUR,EVE5,2026-05-10T10:02:00Z,paid\n`);
     await shop.run();
-    await sql`update ledger.entries set deal_id = null where order_id = '7'`.execute(shop.db);
+    await sql`
+      update ledger.entries
+      set deal_id = null, body = replace(body, '"deal_id":"DEALMIA"', '"influencer_handle":"mia.test"')
+      where order_id = '7'`.execute(shop.db);
     await closeMonth(shop, '2026-05');
     expect(said(await propose(shop, '2026-04'))).toMatch(/statement of 2026-05 is closed, too/);
     const settle = (...more: string[]) =>
