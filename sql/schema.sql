@@ -4070,7 +4070,7 @@ COMMENT ON COLUMN bi.payments.state IS 'proposed, exported, partly_paid, paid, r
 
 COMMENT ON COLUMN bi.payments.paid_amount IS 'What the bank says was paid, less what came back, in currency; or what a person paid elsewhere. 0 if amount is negative: what a creator owed was not paid to anybody.';
 
-COMMENT ON COLUMN bi.payments.paid_local IS 'Day of the last booking, or on which a person paid or settled it. Null: nothing is paid.';
+COMMENT ON COLUMN bi.payments.paid_local IS 'Day of the last booking that paid it, or on which a person paid or settled it. Null: nothing is paid.';
 
 COMMENT ON COLUMN bi.payments.exported_as IS 'Kind of file for the bank: pain.001 or csv. Null: none, it is not exported or was paid elsewhere.';
 
