@@ -364,7 +364,7 @@ describe('a claim that an order was not credited', () => {
       ],
       ['credited', expect.stringContaining('The order has changed since: 70.00 EUR counts now.')],
     ]);
-    // An order that is claimed under two spellings was credited once.
+    // An order that is claimed under two spellings, or by handle and by deal, was credited once.
     shop.write('again.csv', 'creator,order_id\n@Mia.Test,gid://shopify/Order/2001\nDEALMIA,2001\n');
     await shop.cli('claims', 'add', 'again.csv');
     await sql`update intake.orders set order_name = '#2001' where order_id = '2001'`.execute(shop.db);
@@ -373,6 +373,7 @@ describe('a claim that an order was not credited', () => {
     const { stdout } = await shop.cli('claims', '--creator', 'mia.test');
     expect(stdout).toMatch(/Credited +3 +130\.00 EUR/);
     expect(stdout).toMatch(/order #2001[\s\S]*It\s+is the order of claim \d+, too\./);
+    expect((await shop.cli('claims')).stdout).toMatch(/Credited +4 +130\.00 EUR/);
   });
 
   it('says what closed statements count of the order, and what the next one takes back', async () => {

@@ -1,5 +1,4 @@
 import { addUp, formatAmounts, formatMoney, type Money } from '../../core/money.ts';
-import { foldHandle } from '../../core/text/fold.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import type { Database } from '../../db/connect.ts';
 import { type ClaimFilter, type KeptClaim, listClaims } from '../../money/claims/keep-claims.ts';
@@ -101,7 +100,7 @@ export type ClaimSum = {
 export function sumClaims(claims: readonly AnsweredClaim[]): readonly ClaimSum[] {
   return KINDS.flatMap((kind) => {
     const own = claims.filter(({ answer }) => answer.kind === kind);
-    // An order that is claimed by its id, and by its name, was credited once.
+    // An order that is claimed by its id and by its name, or by handle and by deal, was credited once.
     const counted = [...Map.groupBy(own, orderOf).values()].flatMap(([first]) => first ?? []);
     const stated = counted.flatMap(({ amount, currency, answer }) => {
       const money = amount === null ? answer.credited : { amount, currency };
@@ -114,9 +113,12 @@ export function sumClaims(claims: readonly AnsweredClaim[]): readonly ClaimSum[]
   });
 }
 
-/** What a claim is about: the order that was credited, by its page, and otherwise the claim itself. */
-function orderOf({ claimId, creator, answer: { kind, next } }: AnsweredClaim): string {
-  return kind === 'credited' && next !== null ? `${foldHandle(creator)} ${next.page}` : claimId;
+/**
+ * What a claim is about: the order that was credited, by its page, whether the creator is named by a handle or a deal; and
+ * otherwise the claim itself.
+ */
+function orderOf({ claimId, answer: { kind, next } }: AnsweredClaim): string {
+  return kind === 'credited' && next !== null ? next.page : claimId;
 }
 
 /** The amounts of a sum in words: `45.00 EUR`, or if some are not known `at least 45.00 EUR`. */
