@@ -113,7 +113,8 @@ export const paymentsCommand: CommandDefinition = {
     {
       name: 'complete',
       decides: { says: 'how', kept: 'with the payment' },
-      description: 'record that you paid the rest of a payment in another way, or the bank in another currency',
+      description:
+        'record that you paid the rest of a payment in another way, or the bank in another currency',
       takes: (command) =>
         command
           .argument('<payment>', 'number of the payment', parseId)
