@@ -314,7 +314,7 @@ describe('numbers and times', () => {
     expect((await get('/search?q=a3')).url).toMatch(/\/orders\/shop\/A3$/);
     expect(textOf((await get('/creators')).text)).toMatch(/ 1 12\.50 EUR unknown/);
     const mia = textOf((await get('/creators/Mia.Test')).text);
-    expect(mia).toMatch(/Net revenue nothing .* In open statements unknown .* MIA10 always .* Deals/);
+    expect(mia).toMatch(/Net revenue 12\.50 EUR .* In open statements unknown .* MIA10 always .* Deals/);
     // What the service does not state is not 0.
     await sql`
       insert into mirror.deal_versions (deal_id, influencer_handle, platform, brand_id, dealflow_id, is_active, funnel_step, total_clicks,
@@ -330,6 +330,11 @@ describe('numbers and times', () => {
       /Net revenue 12\.50 EUR after refunds, of 1 order .* 2026-04 1 12\.50 EUR/,
     );
     // A handle whose lower case depends on the locale of the database, and which contains a blank.
+    const own = (handle: string, folded: string) =>
+      sql`update intake.codes set influencer_handle = ${handle}, handle_folded = ${folded} where deal_id = 'DEALMIA'`.execute(
+        shop.db,
+      );
+    await own('ÉVA Rosé', 'évarosé');
     await sql`update reporting.return_months set influencer_handle = 'ÉVA Rosé'`.execute(shop.db);
     await sql`update reporting.deal_totals set influencer_handle = 'ÉVA Rosé'`.execute(shop.db);
     for (const path of [
@@ -338,6 +343,7 @@ describe('numbers and times', () => {
       '/search?q=%C3%A9va',
     ])
       expect(textOf((await get(path)).text), path).toContain('Net revenue 12.50 EUR');
+    await own('mia.test', 'mia.test');
     const found = textOf((await get('/search?q=mia')).text);
     expect(found).toMatch(/mia\.test creator MIA10 code mia\.test/);
     expect((await get('/search?q=nobody')).url).toMatch(/\/codes\/assign\?code=NOBODY$/);

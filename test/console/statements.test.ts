@@ -192,7 +192,7 @@ describe('a statement', () => {
     expect(await of('mia.test')).toMatch(/In closed statements nothing/);
     await closedTo('@Mia. Test');
     expect(await of('mia.test')).toMatch(/In closed statements \d/);
-    await sql`update reporting.return_months set influencer_handle = 'next.test' where deal_id = 'DEALMIA'`.execute(
+    await sql`update intake.codes set influencer_handle = 'next.test', handle_folded = 'next.test' where deal_id = 'DEALMIA'`.execute(
       byForm.db,
     );
     expect(await of('next.test')).toMatch(/Net revenue \d.* In closed statements nothing/);

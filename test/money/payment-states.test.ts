@@ -233,7 +233,11 @@ const STATES: readonly (readonly [what: string, steps: readonly Step[], after: s
     [['paid', '15', '2025-03-03'], ['cancel'], ['rest', '2025-03-04']],
     'paid 15 over 0 on 2025-03-03: counted',
   ],
-  ['nothing, of which there is no rest', [['rest', '2025-03-04']], 'exported 0 over 0 on -:'],
+  [
+    'nothing, since the bank paid it in another currency',
+    [['rest', '2025-03-04']],
+    'paid 15 over 0 on 2025-03-04:',
+  ],
   [
     'all of it, which comes back, and all of it again',
     [
