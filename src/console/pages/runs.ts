@@ -79,7 +79,7 @@ export const runsPage = definePage(PATH, async (visit) => {
 ${
   groups.length === 0
     ? nothing({
-        visit,
+        visit: null,
         none: html`Nothing was due on these days. <code>serve</code> runs jobs on schedule; the list below also has the runs that were started with a command.`,
       })
     : slotTimeline(jobs, groups, {
