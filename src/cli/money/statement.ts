@@ -431,7 +431,7 @@ async function performRestated(output: Output, options: RestatedOptions): Promis
     const orders = await read((db) => listOtherCurrency(db, filter));
     for (const order of orders) output.emit({ event: 'restated_order', ...order });
     const sent = orders.map(({ sentAmount: amount, currency }) => ({ amount, currency }));
-    if (options.format === 'csv') output.printRows(renderOtherCurrencyCsv(orders));
+    if (options.format === 'csv') output.printRows(await renderOtherCurrencyCsv(orders));
     else if (orders.length === 0) output.print('No posted order is stated in another currency.');
     else
       output.show(

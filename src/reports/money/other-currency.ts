@@ -1,6 +1,5 @@
 import { type DecimalText, formatAmounts, formatMoney, type Money } from '../../core/money.ts';
 import { type Block, column, number, section, table, whole } from '../../render/block.ts';
-import { renderTableCsv } from '../../render/csv.ts';
 import { formatCount } from '../../render/text.ts';
 import type { OtherCurrency, OtherCurrencySum } from './list-other-currency.ts';
 
@@ -60,7 +59,9 @@ export function describeOtherCurrencySums(sums: readonly OtherCurrencySum[]): re
 }
 
 /** The same as CSV. An unknown amount is blank. */
-export function renderOtherCurrencyCsv(orders: readonly OtherCurrency[]): string {
+export async function renderOtherCurrencyCsv(orders: readonly OtherCurrency[]): Promise<string> {
+  // Imported only here, because every run loads this file, and none writes CSV.
+  const { renderTableCsv } = await import('../../render/csv.ts');
   return renderTableCsv(
     ['source', 'order_id', 'deal_id', 'sent_amount', 'sent_currency', 'total', 'refunded', 'stated_in'],
     orders.map((order) => [
