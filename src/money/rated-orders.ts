@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { minorDigits } from '../core/money.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { amountAfter, isInSentCurrency, isOwnAdjustment } from '../ledger/propose.ts';
+import { postedTo } from '../rollups/disposition.ts';
 import { chosenRows, IN_TURN, isChosen, statesRate } from './conditions.ts';
 import { scheduleTerms } from './schedule-terms.ts';
 import { servedRates } from './served-rates.ts';
@@ -51,7 +52,7 @@ export function ratedOrders(
     accepted as materialized (
       select e.entry_id, o.order_version_id, e.source, e.order_platform, e.order_id, o.ordered_at, o.is_timed,
         (o.ordered_at at time zone ${timeZone})::date as ordered_on,
-        e.deal_id, e.collab_id, e.brand_id, ${POSTED_TO} as influencer_handle, e.currency, e.amount as sent_amount,
+        e.deal_id, e.collab_id, e.brand_id, ${postedTo('o')} as influencer_handle, e.currency, e.amount as sent_amount,
         ${NET_AMOUNT} as net_amount,
         -- Of a decision that names no winner any more, and where something else may win than was sent, the rate of a
         -- code is unknown. Of several codes that were sent, it is not kept which one won.
@@ -214,16 +215,6 @@ const DIGITS = Object.fromEntries(
 );
 
 const DIGITS_OF_ORDER = sql`coalesce((${toJsonParameter(DIGITS)}::jsonb ->> r.currency)::integer, 2)`;
-
-/**
- * The creator to whom the order was posted, as far as the order says: of one without a deal, the handle that was sent, and of
- * others, the handle that its decision names, if that is still about the deal or collaboration that was posted.
- * `reporting.deal_owners` says who has the deal.
- */
-const POSTED_TO = sql`
-  coalesce(case when e.deal_id is null then e.body::json ->> 'influencer_handle' end,
-    case when o.target = coalesce('deal:' || e.deal_id, 'collab:' || e.collab_id, o.target)
-      then o.influencer_handle end)`;
 
 /** The amount that was sent, or that of the last adjustment. While an order is held, it comes to no more than before. */
 const AMOUNT = sql`least(

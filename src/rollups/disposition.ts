@@ -58,13 +58,10 @@ export function dispositionOfOrders(options: {
         coalesce(e.brand_id, a.brand_id) as brand_id,
         reporting.deal_id_of(coalesce(e.deal_id, a.deal_id, e.body::json ->> 'deal_id')) as deal_id,
         coalesce(e.collab_id, a.collab_id, e.body::json ->> 'collab_id') as collab_id,
-        -- A later decision may name the creator of another deal than the posted one.
         reporting.without_addresses(
-          case
-            when e.entry_id is null or a.target = coalesce('deal:' || e.deal_id, 'collab:' || e.collab_id)
-              then a.influencer_handle
-            when e.deal_id is null then coalesce(e.body::json ->> 'influencer_handle', a.influencer_handle)
-            else (select w.influencer_handle from reporting.deal_owners w where w.deal_id = e.deal_id)
+          case when e.entry_id is null then a.influencer_handle
+            else coalesce(${postedTo('a')},
+              (select w.influencer_handle from reporting.deal_owners w where w.deal_id = e.deal_id))
             end) as influencer_handle,
         coalesce(e.currency, a.currency, o.currency) as currency,
         coalesce(e.amount, a.amount, o.total, o.subtotal, 0) as amount
@@ -80,6 +77,21 @@ export function dispositionOfOrders(options: {
         where f.job = ${options.job} and f.source_file_id = o.source_file_id
           and f.rules_hash = ${BACKFILL_RULES})
     ) s`;
+}
+
+/**
+ * SQL: the creator to whom entry `e` was posted, as far as the order says: of one without a deal, the handle that was sent, and
+ * of others, the handle that its decision names, if that is still about the deal or collaboration that was posted. Null:
+ * unknown; `reporting.deal_owners` says who has a deal.
+ *
+ * @param decision alias of a row with `target` and `influencer_handle`: what was decided last about the order.
+ */
+export function postedTo(decision: 'a' | 'o'): RawBuilder<string | null> {
+  const of = sql.ref(decision);
+  return sql`
+    coalesce(case when e.deal_id is null then e.body::json ->> 'influencer_handle' end,
+      case when ${of}.target = coalesce('deal:' || e.deal_id, 'collab:' || e.collab_id, ${of}.target)
+        then ${of}.influencer_handle end)`;
 }
 
 /** Columns of order `o` that its disposition needs from the export. */
