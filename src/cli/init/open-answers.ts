@@ -77,8 +77,8 @@ function faultsOf(said: Said): readonly Problem[] {
 }
 
 /**
- * The error if nobody can be asked: every question that is open, with its option, and a command line that answers all of
- * them. Null if none is open.
+ * The error without a terminal: every open question, with its option, and a command line that answers all of them. Null if
+ * none is open.
  */
 export function openAnswers(
   said: Said,

@@ -291,7 +291,7 @@ function whyNothingCounts({ sources }: Recognised): string | null {
     ...(orders.length > 0 && listed.length === 0 ? ['no order could be read'] : listed),
     ...people,
   ];
-  const what = orders.length === 0 ? 'Nobody would be submitted' : 'Nothing would be credited';
+  const what = orders.length === 0 ? 'No customer would be submitted' : 'Nothing would be credited';
   return `${what}: ${all.join(', ')}. The reasons are above. Correct the export or the answers; if the configuration is written already, correct it there, or move it and layouts/ away and run the command again.`;
 }
 

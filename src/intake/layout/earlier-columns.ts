@@ -11,9 +11,9 @@ import type { Layout } from './to-layout.ts';
 
 /*
  * What a newer file states about an order replaces what older ones state. If it lacks a column that they have, it
- * states nothing of what the column says: a refund, a test or a code would be forgotten. And a column that no file had
- * before is one of which nobody has decided what it means. So the columns of a file are compared with those of the
- * earlier files of its source, whatever its layout allows to be missing.
+ * states nothing of what the column says: a refund, a test or a code would be forgotten. And it is not known what a
+ * column means that no file had before. So the columns of a file are compared with those of the earlier files of its
+ * source, whatever its layout allows to be missing.
  */
 
 /** A file of the same source that was read before. */
