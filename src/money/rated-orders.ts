@@ -13,8 +13,9 @@ import type { StatementRules, Terms } from './statement.ts';
  * Statements and returns use the same expressions, so they agree.
  *
  * An order earns once the service has accepted it. Its net revenue is the amount that was sent, or that of its
- * last adjustment, less the refunds that this amount does not include (`NET_AMOUNT`). Its rate comes from the terms of
- * the code that won, otherwise of its deal, on the day of the order (conditions.ts), and otherwise from the service: the
+ * last adjustment, less the refunds that this amount does not include. It is null, unknown, if a refund is negative
+ * or larger than the order, or if no rule says whether the amount includes it. Its rate comes from the terms of the
+ * code that won, otherwise of its deal, on the day of the order (conditions.ts), and otherwise from the service: the
  * rate of the collaboration at that time (served-rates.ts). It counts from the day on which its return window ends.
  *
  * Only the source that is responsible for the order changes what it earned. While the order is held, or states
@@ -53,7 +54,13 @@ export function ratedOrders(
       select e.entry_id, o.order_version_id, e.source, e.order_platform, e.order_id, o.ordered_at, o.is_timed,
         (o.ordered_at at time zone ${timeZone})::date as ordered_on,
         e.deal_id, e.collab_id, e.brand_id, ${postedTo('o')} as influencer_handle, e.currency, e.amount as sent_amount,
-        ${NET_AMOUNT} as net_amount,
+        -- The amount less the refunds that it does not include: none with total_less_refunds. Never below zero.
+        case when m.amount = 0 or o.cancelled_at is not null then 0
+          when o.currency = e.currency and (o.refunded < 0 or o.refunded > o.total) then null
+          when o.revenue = 'total_less_refunds' then m.amount
+          when o.revenue is null and m.refunded > 0 then null
+          when m.amount > m.refunded then m.amount - m.refunded
+          when m.amount <= m.refunded then 0 end as net_amount,
         -- Of a decision that names no winner any more, and where something else may win than was sent, the rate of a
         -- code is unknown. Of several codes that were sent, it is not kept which one won.
         case when o.winner is not null then o.codes_folded[o.winner:o.winner]
@@ -87,6 +94,7 @@ export function ratedOrders(
         where kind = 'held' and new_amount is not null
         order by entry_id, adjustment_id desc
       ) h on h.entry_id = e.entry_id and h.adjustment_id > coalesce(a.adjustment_id, 0)
+      cross join lateral (select ${AMOUNT} as amount, ${REFUNDED} as refunded offset 0) m
       -- An entry without an attempt was credited by another tool, and is in the statements of that tool.
       where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 ${only(sql`e.entry_id`)}
     ),
@@ -140,6 +148,8 @@ export function ratedOrders(
           when p.is_unsure and x.entry_id is null and c.rate is null
             and d.rates[p.part] is null then 'unknown_change'
           else x.why end as why) w
+      -- What is computed here is used many times below: pulled up, it would make the statement grow to megabytes.
+      offset 0
     ),
     ${products.length > 0 || terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? linedOrders(products) : NOTHING_LINED},
     uncapped as (
@@ -152,6 +162,7 @@ export function ratedOrders(
               + r.product_rates) / 100,
             ${DIGITS_OF_ORDER}) end as uncapped_amount
       from lined r
+      offset 0
     ),
     ${caps.length > 0 ? sql`${cappedOrders(caps)},` : sql``}
     earnings as (
@@ -241,18 +252,6 @@ const REFUNDED = sql`
       where x.currency <> e.currency
     )
     select coalesce(refunded, 0) from earlier where currency = e.currency order by place limit 1) end`;
-
-/**
- * The amount less the refunds that it does not include: none with `total_less_refunds`. Never below zero. Null: unknown,
- * because a refund is negative or larger than the order, or no rule says whether the amount includes it.
- */
-const NET_AMOUNT = sql`
-  case when ${AMOUNT} = 0 or o.cancelled_at is not null then 0
-    when o.currency = e.currency and (o.refunded < 0 or o.refunded > o.total) then null
-    when o.revenue = 'total_less_refunds' then ${AMOUNT}
-    when o.revenue is null and ${REFUNDED} > 0 then null
-    when ${AMOUNT} > ${REFUNDED} then ${AMOUNT} - ${REFUNDED}
-    when ${AMOUNT} <= ${REFUNDED} then 0 end`;
 
 const VERSION = sql`
   coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at,
