@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderBatch } from '../../src/core/order.ts';
 import { propertyRuns } from '../support/property-runs.ts';
-import { continuation, currentOrders, ENGINES, openShop, order, rejection, useDatabase } from './story.ts';
+import {
+  ALL_ENGINES,
+  continuation,
+  currentOrders,
+  openShop,
+  order,
+  rejection,
+  useDatabase,
+} from './story.ts';
 
 /** A row of a file: an order (with content a or b), a continuation row of an order, or a bad row. */
 const row = fc.record({
@@ -32,7 +40,7 @@ function cut(rows: readonly Row[], at: readonly number[]): Partial<OrderBatch>[]
   return [0, ...places].map((from, index) => toBatch(rows.slice(from, places[index] ?? rows.length)));
 }
 
-describe.each(ENGINES)('the accounting of rows on %s', (engine) => {
+describe.each(ALL_ENGINES)('the accounting of rows on %s', (engine) => {
   const database = useDatabase(engine);
   const numRuns = propertyRuns(engine === 'a Postgres server' ? 20 : 9);
 

@@ -53,8 +53,6 @@ const vitest = await createVitest(
     configLoader: 'runner',
     watch: false,
     bail: 1,
-    // Many tests run on both engines; one tells as much about the code, and the embedded one is slow.
-    testNamePattern: /^(?!.* (?:on|in) the embedded database\b)/,
     reporters: [{ onTestModuleEnd: (module) => void testModules.push(module) }],
     // A second one would still send results, and cancel, when the next request runs.
     maxWorkers: 1,
