@@ -509,4 +509,97 @@ describe('a preview of another rule for orders of several owners', () => {
     expect((await shop.run()).finished?.counts.entries).toMatchObject({ accepted: 0, already: 1 });
     expect((await shop.cli('conflicts', 'preview', 'first', '--job', 'none')).exitCode).toBe(2);
   });
+
+  it('says of each order what a run with the rule then decides, and which orders it posts, once if two sources have it', async () => {
+    const shop = await openShop({ sources: ['shop', 'again'] });
+    const links = MONEY_LAYOUT.replace('codes: [codes]', 'codes: [codes]\n  links: [link, second_link]');
+    writeDeep(shop, 'layouts/money.yaml', links);
+    shop.write(
+      'codes.csv',
+      `${CODES}PAST,4819,ben.test,DEALBEN,,,2026-03-01\nTWICE,4819,mia.test,DEALMIA,,,\nTWICE,4819,ben.test,DEALBEN,,,\n`,
+    );
+    const codes = [
+      '',
+      'MIA10',
+      'BEN15',
+      'MIA10,BEN15',
+      'BEN15,MIA10',
+      'PAST,MIA10',
+      'TWICE',
+      'TWICE,MIA10',
+      'NONE',
+    ];
+    const followed = [
+      '',
+      'mia.test',
+      'ben.test',
+      'mia.test,ben.test',
+      'ben.test,mia.test',
+      'zoe.test,mia.test',
+    ];
+    const kinds = ['paid', 'refunded', 'pending', 'unknown time', 'unknown amount', 'USD'];
+    const rows = codes.flatMap((code, x) =>
+      followed.flatMap((link, y) =>
+        kinds.flatMap((kind, z) => {
+          const [one = '', other = ''] = link.split(',');
+          const total = kind === 'unknown amount' ? '' : `${10 + x}.${y}${z}`;
+          const status = kind === 'pending' ? kind : 'paid';
+          const at = kind === 'unknown time' ? '' : '2026-03-06T10:00:00Z';
+          const refunded = kind === 'refunded' ? total : '';
+          const currency = kind === 'USD' ? kind : 'EUR';
+          return `o${x}${y}${z},${total},,${refunded},${currency},"${code}",${at},${status},${one},${other}`;
+        }),
+      ),
+    );
+    writeDeep(shop, 'exports/shop/1.csv', `${[`${HEADER},link,second_link`, ...rows].join('\n')}\n`);
+    // The second source has every third order, too, and is read after the first.
+    const repeated = rows.filter((_, index) => index % 3 === 0);
+    writeDeep(shop, 'exports/again/1.csv', `${[`${HEADER},link,second_link`, ...repeated].join('\n')}\n`);
+    const config = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
+    const decided = async () => {
+      const { rows: found } = await sql<
+        Record<'id' | 'outcome' | 'shown' | 'currency' | 'amount' | 'target', string | null>
+      >`
+        select order_id as id, outcome, target, currency, amount::text as amount,
+          coalesce(target, outcome || coalesce(': ' || replace(reason, '_', ' '), '')) as shown
+        from intake.attributions where source = 'shop'`.execute(shop.db);
+      return new Map(found.map((one) => [one.id ?? '', one]));
+    };
+    await shop.run();
+    for (const rule of ['link', 'first', 'hold', 'last', 'code']) {
+      const { stdout } = await shop.cli('conflicts', 'preview', rule, '--json');
+      const previewed = stdout.split('\n').flatMap((line) => {
+        const one = line === '' ? null : (JSON.parse(line) as Record<string, unknown>);
+        return one === null
+          ? []
+          : [[one.before, one.after, one.currency, one.is_sent, one.orders, one.amount]];
+      });
+      const [before, posted] = [await decided(), new Set(await shop.posted())];
+      shop.write('pipeline.yaml', config.replace('revenue: total', `revenue: total, attribution: ${rule}`));
+      await shop.run();
+      const [after, all] = [await decided(), await shop.posted()];
+      // An order that stays held, but for another reason, moves nothing.
+      const moved = [...after.values()].filter(({ id, outcome, target }) => {
+        const was = before.get(id ?? '');
+        return was?.outcome !== outcome || was.target !== target;
+      });
+      const groups = Map.groupBy(moved, ({ id, shown, currency }) =>
+        JSON.stringify([before.get(id ?? '')?.shown, shown, currency, posted.has(id ?? '')]),
+      );
+      const sumOf = (of: typeof moved) =>
+        of.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 100), 0);
+      const done = [...groups].map(([key, of]) => [...(JSON.parse(key) as unknown[]), of.length, sumOf(of)]);
+      const inOrder = (of: readonly unknown[][]) => of.map((one) => JSON.stringify(one)).toSorted();
+      expect(moved.length, rule).toBeGreaterThan(20);
+      expect(
+        inOrder(previewed.map((one) => [...one.slice(0, 5), Math.round(Number(one[5]) * 100)])),
+        rule,
+      ).toEqual(inOrder(done));
+      const due = moved.filter(({ id, target }) => target !== null && !posted.has(id ?? ''));
+      expect(
+        all.filter((id) => !posted.has(id)),
+        rule,
+      ).toEqual(due.map(({ id }) => id).toSorted());
+    }
+  });
 });
