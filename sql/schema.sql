@@ -7469,7 +7469,7 @@ COMMENT ON COLUMN ops.payment_items.payment_id IS 'See ops.payments.';
 
 COMMENT ON COLUMN ops.payment_items.statement_id IS 'The closed statement, which is never deleted, so no foreign key is needed.';
 
-COMMENT ON COLUMN ops.payment_items.subject IS 'deal: and the deal, or for a fee of a code without a deal the subject of its lines.';
+COMMENT ON COLUMN ops.payment_items.subject IS 'deal: and the deal, with the creator if the statement has lines of several; or for a fee of a code without a deal the subject of its lines.';
 
 COMMENT ON COLUMN ops.payment_items.deal_id IS 'The deal; null: a fee of a code without one.';
 

@@ -4062,7 +4062,7 @@ export interface OpsPaymentItems {
    */
   statement_id: Int8;
   /**
-   * deal: and the deal, or for a fee of a code without a deal the subject of its lines.
+   * deal: and the deal, with the creator if the statement has lines of several; or for a fee of a code without a deal the subject of its lines.
    */
   subject: string;
 }

@@ -103,11 +103,11 @@ export function loadCreators({ creators: path }: Pick<StatementSettings, 'creato
 /** Finds the row for a deal, else that of its creator. Null if nobody wrote one. */
 export function findAddressee(
   creators: readonly Addressee[],
-  { dealId, influencerHandle }: { readonly dealId: string; readonly influencerHandle: string | null },
+  { dealId, influencerHandle }: { readonly dealId: string | null; readonly influencerHandle: string | null },
 ): Addressee | null {
   const handle = foldHandle(influencerHandle ?? '');
   return (
-    creators.find((row) => row.dealId === dealId) ??
+    creators.find((row) => row.dealId !== null && row.dealId === dealId) ??
     creators.find((row) => row.influencerHandle !== null && row.influencerHandle === handle) ??
     null
   );

@@ -1,8 +1,9 @@
 import type { DecimalText } from '../core/money.ts';
+import { foldHandle } from '../core/text/fold.ts';
 import type { Database } from '../db/connect.ts';
 import { rowOf, rowsOf } from '../db/statement.ts';
 import { readStatement } from './read-statement.ts';
-import type { Statement, StatementRules } from './statement.ts';
+import type { Statement, StatementLine, StatementRules } from './statement.ts';
 
 /** What an earlier statement said about an order or a fee. */
 export type Earlier = {
@@ -15,10 +16,14 @@ export type Earlier = {
 export type CreatorStatement = {
   readonly dealId: string;
   readonly influencerHandle: string | null;
+  /** Another creator has the deal now, so that what is known of the deal is not of this one. */
+  readonly hasMoved: boolean;
+  /** Former creators of the deal, of whom the month corrects something: each has a statement of their own. */
+  readonly formerCreators: readonly string[];
   readonly brandId: string | null;
   /** As the account names it. Null: unknown. */
   readonly brandName: string | null;
-  /** Only what is about the deal. A closed one is what was stored, so its document never changes. */
+  /** Only what is about the deal and the creator. A closed one is what was stored, so its document never changes. */
   readonly statement: Statement;
   /** What people call the orders, by entry, where an export says it. */
   readonly orderNames: ReadonlyMap<string, string>;
@@ -27,24 +32,30 @@ export type CreatorStatement = {
 };
 
 /**
- * Reads the statement of one deal for its creator.
+ * Reads the statement of one deal for its creator. What it corrects of a former creator is in the statement of that one.
  *
+ * @param options.creator handle of a former creator. Null: of the one who has the deal, or had it when the month was closed.
  * @param options.rules not needed for a closed statement.
- * @returns null if nothing is known of such a deal.
+ * @returns null if nothing is known of such a deal, or the month corrects nothing of that creator.
  */
 export async function readCreatorStatement(
   db: Database,
   {
     month,
     dealId,
+    creator = null,
     rules,
-  }: { readonly month: string; readonly dealId: string; readonly rules: StatementRules | null },
+  }: {
+    readonly month: string;
+    readonly dealId: string;
+    readonly creator?: string | null;
+    readonly rules: StatementRules | null;
+  },
 ): Promise<CreatorStatement | null> {
   const noRules = { terms: [], returnWindowDays: 0, timeZone: 'UTC', customersSince: {} };
-  const statement = await readStatement(db, { month, rules: rules ?? noRules, dealId });
-  if (rules === null && statement.closed === null)
+  const whole = await readStatement(db, { month, rules: rules ?? noRules, dealId });
+  if (rules === null && whole.closed === null)
     throw new Error('an open statement cannot be read without its rules');
-  const { lines } = statement;
   // That of the closing, if there is one. Otherwise the creator who has the deal now, by the mirror or by the codes that
   // people assigned to it; none if these name several. Its lines do not tell: an order may be another creator's by now, and
   // the service goes on paying the deal.
@@ -52,8 +63,11 @@ export async function readCreatorStatement(
     handle: string | null;
     brandId: string | null;
     brandName: string | null;
+    owner: string | null;
   }>(db)`
-    select handle, brand_id as "brandId", brand_name as "brandName" from (
+    select handle, brand_id as "brandId", brand_name as "brandName", (
+        select w.influencer_handle from reporting.deal_owners w where w.deal_id = ${dealId}) as owner
+    from (
     select h.influencer_handle as handle, h.brand_id, h.brand_name, 1 as place
     from ops.statement_headings h join ops.statements s using (statement_id)
     where s.month = ${`${month}-01`}::date and h.deal_id = ${dealId}
@@ -65,7 +79,28 @@ export async function readCreatorStatement(
     where w.deal_id is not null
       or exists (select from ledger.entries e where e.deal_id = asked.deal_id)
     ) known order by place limit 1`;
-  if (deal === undefined && lines.length === 0) return null;
+  if (deal === undefined && whole.lines.length === 0) return null;
+  const heading = deal?.handle ?? null;
+  const formerOf = ({ kind, influencerHandle }: StatementLine): string | null => {
+    const isFormer =
+      kind === 'correction' && foldHandle(influencerHandle ?? '') !== foldHandle(heading ?? '');
+    return isFormer ? influencerHandle : null;
+  };
+  const formers = new Map(
+    whole.lines.flatMap((line) => formerOf(line) ?? []).map((one) => [foldHandle(one), one]),
+  );
+  const former =
+    creator === null || foldHandle(creator) === foldHandle(heading ?? '')
+      ? null
+      : formers.get(foldHandle(creator));
+  if (former === undefined) return null;
+  const lines = whole.lines.filter((line) => foldHandle(formerOf(line) ?? '') === foldHandle(former ?? ''));
+  const statement = {
+    ...{ ...whole, lines },
+    ...(former === null ? {} : { carried: [], uncounted: [], held: [], unknownFees: [] }),
+  };
+  const influencerHandle = former ?? heading;
+  const owner = deal?.owner ?? null;
   const entryIds = lines.flatMap(({ entryId }) => entryId ?? []);
   const names = await rowsOf<{ entryId: string; name: string }>(db)`
     select e.entry_id as "entryId", max(o.order_name) as name
@@ -81,8 +116,8 @@ export async function readCreatorStatement(
     where l.subject = any(${corrected}::text[]) and s.month < ${`${month}-01`}::date
     order by l.subject, s.month desc`;
   return {
-    dealId,
-    influencerHandle: deal?.handle ?? null,
+    ...{ dealId, influencerHandle, formerCreators: [...formers.values()] },
+    hasMoved: owner === null ? former !== null : foldHandle(owner) !== foldHandle(influencerHandle ?? owner),
     brandId: deal?.brandId ?? lines.find(({ brandId }) => brandId !== null)?.brandId ?? null,
     brandName: deal?.brandName ?? null,
     statement: { ...statement, held: statement.held.filter((one) => one.dealId === dealId) },

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { textOf } from '../console/console-server.ts';
 import { CODES, closeMonth, IBANS, openPaymentShop, PAYEES } from './payment-shop.ts';
 
 const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status\n';
@@ -60,14 +63,74 @@ it('money is of the creator who has the deal that was posted; what was closed st
     'fixed_fee DEALZOE zoe.test 3.0000',
   ]);
   expect((await shop.cli('statement', 'verify')).exitCode).toBe(0);
-  const propose = () => shop.cli('payments', 'propose', '2026-06', '--reason', 'month end', '--dry-run');
-  const held = await propose();
-  expect(held.exitCode).toBe(3);
-  expect(held.stdout).toMatch(/Held, because a statement of a deal corrects[^:]*: -2\.00 EUR.*nova\.test/s);
-  expect(held.stdout).toMatch(/mia\.test +17\.00 EUR/);
-  // A row for the deal says that both are one.
+  const propose = async (...more: readonly string[]) => {
+    const result = await shop.cli(
+      ...['payments', 'propose', '2026-06', '--reason', 'month end', '--json', ...more],
+    );
+    const unpaid = result.stdout
+      .split('\n')
+      .filter((line) => line.includes('payment_unpaid'))
+      .map((line) => JSON.parse(line) as Record<string, string>)
+      .filter(({ creator, currency }) => currency === 'EUR' && /mia|nova/.test(creator ?? ''));
+    return { ...result, unpaid: unpaid.map((one) => `${one.creator} ${Number(one.amount)} ${one.becomes}`) };
+  };
+  // Rows with two accounts: they are two creators, and each has what was closed to them.
+  expect((await propose('--dry-run')).unpaid).toEqual(['mia.test 10 pay', 'nova.test 5 pay']);
+  // One account, under two handles or for the deal: they are one.
+  shop.write('payees.csv', `${PAYEES}nova.test;Mia;${IBANS.mia};;;EUR\n`);
+  expect((await propose('--dry-run')).unpaid).toEqual(['nova.test 15 pay']);
   shop.write('payees.csv', `${PAYEES}DEALMIA;Mia;${IBANS.mia};;;EUR\n`);
-  const paid = await propose();
-  expect(paid.stdout).not.toContain('Held');
-  expect(paid.stdout).toMatch(/dealmia +15\.00 EUR/);
+  expect((await propose('--dry-run')).unpaid).toEqual(['dealmia 15 pay']);
+  // A row of the deal alone may be that of its new creator: what was closed to the former one is not theirs.
+  const withoutMia = PAYEES.replace(/^@Mia.*\n/m, '');
+  shop.write('payees.csv', `${withoutMia}DEALMIA;Nova;${IBANS.zoe};;;EUR\n`);
+  const held = await propose('--dry-run');
+  expect(held.unpaid).toEqual(['dealmia 5 pay', 'mia.test 10 no_bank_data']);
+  expect(held.exitCode).toBe(3);
+
+  // Only a debt of the former creator is left. Without a row of theirs, both may be one person under two handles.
+  const config = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8').replace(
+    'terms:',
+    'creators: ./creators.csv\n  terms:',
+  );
+  shop.write('pipeline.yaml', config.replace('from: 2026-04', 'from: 2026-06'));
+  const nova = `nova.test;Nova;${IBANS.zoe};;;EUR\n`;
+  shop.write('payees.csv', `${withoutMia}${nova}`);
+  const unclear = await propose('--dry-run');
+  expect(unclear.unpaid).toEqual(['mia.test -7 former_creator', 'nova.test 5 former_creator']);
+  expect(unclear.exitCode).toBe(3);
+  shop.write('payees.csv', `${PAYEES}${nova}`);
+  expect((await propose('--dry-run')).unpaid).toEqual(['mia.test -7 not_positive', 'nova.test 5 pay']);
+
+  shop.write('pipeline.yaml', config);
+  expect((await propose()).unpaid).toEqual(['mia.test 10 pay', 'nova.test 5 pay']);
+  const { rows: items } = await sql<{ subject: string }>`
+    select concat_ws(' ', p.creator, i.subject, i.amount) as subject
+    from ops.payment_items i join ops.payments p using (payment_id)
+    where i.deal_id = 'DEALMIA' and i.currency = 'EUR' order by 1`.execute(shop.db);
+  expect(items.map(({ subject }) => subject)).toEqual([
+    'mia.test deal:DEALMIA 10.0000',
+    'mia.test deal:DEALMIA 7.0000',
+    'mia.test deal:DEALMIA of mia.test -7.0000',
+    'nova.test deal:DEALMIA of nova.test 5.0000',
+  ]);
+  expect((await propose()).unpaid).toEqual([]);
+  // Each creator has a document of their own, and a mail of the deal goes to the address of the one who has it.
+  shop.write('creators.csv', 'deal_id,influencer_handle,name\nDEALMIA,,Nova Ltd\n,mia.test,Mia Müller\n');
+  const document = async (month: string, ...more: readonly string[]) => {
+    const { exitCode, stdout, stderr } = await shop.cli(
+      ...['statement', '--month', month, '--deal', 'DEALMIA', '--format', 'html', ...more],
+    );
+    return { exitCode, text: textOf(stdout), stderr };
+  };
+  const ofNova = await document('2026-06');
+  expect(ofNova.text).toMatch(/Nova Ltd.*To pay 1 50\.00 5\.00 5\.00 EUR/);
+  expect(ofNova.text).not.toMatch(/7\.00|Mia/);
+  expect(ofNova.stderr).toMatch(/former creator.*--creator mia\.test/);
+  const ofMia = await document('2026-06', '--creator', '@Mia.Test');
+  expect(ofMia.text).toMatch(/Mia Müller.*To pay 0 -7\.00 -7\.00 EUR.*refunded or cancelled/);
+  expect(ofMia.text).not.toMatch(/5\.00|Nova/);
+  expect((await document('2026-05')).text).toMatch(/Mia Müller.*7\.00 EUR/);
+  expect((await document('2026-05', '--creator', 'mia.test')).text).toMatch(/Mia Müller.*7\.00 EUR/);
+  expect((await document('2026-06', '--creator', 'zoe.test')).exitCode).toBe(2);
 });

@@ -319,30 +319,48 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
     select entry_id, 'held', amount, amount, currency, '', 1 from ledger.entries where order_id in ('4', '7')`.execute(
     db,
   );
-  const read = async (dealId: string, month = '2025-03', rules: typeof RULES | null = RULES) => {
-    const found = await readCreatorStatement(db, { month, dealId, rules });
+  const read = async (
+    dealId: string,
+    month = '2025-03',
+    { rules = RULES, creator = null }: { rules?: typeof RULES | null; creator?: string | null } = {},
+  ) => {
+    const found = await readCreatorStatement(db, { month, dealId, creator, rules });
     if (found === null) return null;
-    const { statement, orderNames, earlier, ...whose } = found;
+    const { statement, orderNames, earlier, formerCreators, hasMoved, ...whose } = found;
     return {
-      ...{ whose: Object.values(whose).join(' '), lines: statement.lines.map(told) },
+      ...{
+        whose: Object.values(whose).join(' '),
+        lines: statement.lines.map(told),
+        formerCreators,
+        hasMoved,
+      },
       ...{ held: statement.held.map(told), orderNames: [...orderNames], earlier: [...earlier] },
     };
   };
   const before = { subject: 'order:1', netAmount: '100.0000', ratePercent: '10' };
+  // What is new is of the creator whom the mirror knows, and a fee of that brand. A correction is of the one of before.
+  const lines = LINES.slice(0, 5).map((one) =>
+    one.replace('D1 - - - EUR', 'D1 - B9 mia.now EUR').replace(/^(order .* D1 C1 B1) mia /, '$1 mia.now '),
+  );
+  const isCorrection = (one: string) => one.startsWith('correction');
   const march = {
-    ...{ whose: 'D1 mia.now B9 Nine', held: ['D1 EUR 1 90.0000'] },
-    // What is new is of the creator whom the mirror knows, and a fee of that brand. A correction is of the one of before.
-    lines: LINES.slice(0, 5).map((one) =>
-      one.replace('D1 - - - EUR', 'D1 - B9 mia.now EUR').replace(/^(order .* D1 C1 B1) mia /, '$1 mia.now '),
-    ),
+    ...{ whose: 'D1 mia.now B9 Nine', held: ['D1 EUR 1 90.0000'], formerCreators: ['mia'], hasMoved: false },
+    lines: lines.filter((one) => !isCorrection(one)),
     orderNames: [
       ['2', '#2'],
       ['6', '#6'],
     ],
-    earlier: [['order:1', before]],
+    earlier: [],
   };
   expect(await read('D1')).toEqual(march);
-  const none = { lines: [], held: [], orderNames: [], earlier: [] };
+  const ofMia = {
+    ...{ whose: 'D1 mia B9 Nine', held: [], formerCreators: ['mia'], hasMoved: true, orderNames: [] },
+    ...{ lines: lines.filter(isCorrection), earlier: [['order:1', before]] },
+  };
+  expect(await read('D1', '2025-03', { creator: '@Mia' })).toEqual(ofMia);
+  expect(await read('D1', '2025-03', { creator: 'mia.now' }), 'of today').toEqual(march);
+  expect(await read('D1', '2025-03', { creator: 'dan' }), 'of another deal').toBeNull();
+  const none = { lines: [], held: [], formerCreators: [], hasMoved: false, orderNames: [], earlier: [] };
   expect(await read('D2'), 'of two creators').toEqual({ ...none, whose: 'D2   ' });
   expect(await read('D3')).toMatchObject({
     whose: expect.stringMatching(/^D3 @?cleo B8 $/i),
@@ -357,19 +375,22 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
     ...{ whose: 'DX max  ', lines: [expect.stringContaining('DX - - max EUR')] },
   });
   expect(await read('D9'), 'that nothing names').toBeNull();
-  await expect(read('D1', '2025-03', null)).rejects.toThrow('cannot be read without its rules');
+  await expect(read('D1', '2025-03', { rules: null })).rejects.toThrow('cannot be read without its rules');
 
   // Once it is closed, it says whose the deal was then, without the rules of today.
   await inTransaction(db, (trx) => closeStatement(trx, { ...MARCH, closedBy: 'ann', reason: 'x' }));
   await sql`update mirror.deal_versions set influencer_handle = 'eve', brand_id = 'B1'`.execute(db);
   await sql`update intake.orders set refunded = 60 where order_id = '1'`.execute(db);
-  expect(await read('D1', '2025-03', null)).toEqual({ ...march, held: [] });
+  expect(await read('D1', '2025-03', { rules: null })).toEqual({ ...march, held: [], hasMoved: true });
+  expect(await read('D1', '2025-03', { rules: null, creator: 'mia' })).toEqual(ofMia);
   // What is open has the creator of today, and of two statements before it, the last one counts.
   expect(await read('D1', '2025-04')).toMatchObject({
     whose: 'D1 eve B1 One',
+  });
+  expect(await read('D1', '2025-04', { creator: 'mia' })).toMatchObject({
     earlier: [['order:1', { ...before, netAmount: '50.0000' }]],
   });
-  expect(await read('D2', '2025-02', null), 'a closed one without the deal').toMatchObject({
+  expect(await read('D2', '2025-02', { rules: null }), 'a closed one without the deal').toMatchObject({
     whose: 'D2   ',
   });
   expect(await readCreatorStatement(db, { month: '2025-02', dealId: 'D1', rules: null })).toMatchObject({

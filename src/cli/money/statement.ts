@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { KnownError } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { LANGUAGES, type Language } from '../../core/text/language.ts';
+import { shellWord } from '../../core/text/printable.ts';
 import { monthBefore } from '../../core/time/month.ts';
 import type { ComesTo } from '../../ledger/settle-restated.ts';
 import { plural } from '../../render/text.ts';
@@ -24,6 +25,7 @@ type StatementOptions = ConfigOptions & {
   readonly month?: string;
   readonly brand?: string;
   readonly deal?: string;
+  readonly creator?: string;
   readonly language?: Language;
   readonly format: (typeof STATEMENT_FORMATS)[number];
 };
@@ -38,6 +40,7 @@ export const statementCommand: CommandDefinition = {
       .option('--month <month>', 'such as 2026-10 (default: last month)', parseMonth)
       .option('--brand <id>', 'one brand only')
       .option('--deal <id>', 'one deal only, with every order')
+      .option('--creator <handle>', 'the document of the deal for a creator who had it before')
       .addOption(
         new Option('--language <code>', 'of the document for a creator (default: theirs)').choices(LANGUAGES),
       )
@@ -139,6 +142,9 @@ async function showStatement(output: Output, options: StatementOptions): Promise
   const { describeStatement, narrowStatement, renderStatementCsv } = await import(
     '../../reports/money/statement.ts'
   );
+  const isDocument = options.deal !== undefined && (options.format === 'html' || options.format === 'pdf');
+  if (options.creator !== undefined && !isDocument)
+    throw usageError('--creator is for the document of a deal.', 'Add --deal, and --format pdf or html.');
   if (options.format === 'pdf' && output.terminal.isInteractive)
     throw usageError('A PDF cannot be shown in a terminal.', 'Write it to a file: add > statement.pdf');
   const { config, read } = await openCommand(output, options, { saysOfTerms: false });
@@ -170,8 +176,8 @@ async function showStatement(output: Output, options: StatementOptions): Promise
     ...(total === null ? {} : { inReportingCurrency: total }),
   });
   if (options.deal !== undefined && (options.format === 'html' || options.format === 'pdf')) {
-    const { deal: dealId, language = null, format } = options;
-    await writeDocument(output, { month, dealId, language, format, config, read });
+    const { deal: dealId, creator = null, language = null, format } = options;
+    await writeDocument(output, { month, dealId, creator, language, format, config, read });
     if (closed !== null) warnOfBrokenRules(output, broken);
     return EXIT.ok;
   }
@@ -217,9 +223,17 @@ async function writeDocument(
     throw refusal({
       code: 'deal_unknown',
       where: of.dealId,
-      message: 'Nothing is known of this deal.',
+      message:
+        of.creator == null
+          ? 'Nothing is known of this deal.'
+          : `The statement of ${of.month} corrects nothing that was closed to ${of.creator}.`,
       help: 'Check the id; statement lists the deals of a month.',
     });
+  const others = document.formerCreators.map((handle) => `--creator ${shellWord(handle)}`).join(', ');
+  if (of.creator == null && others !== '')
+    output.warn(
+      `What was closed to a former creator of the deal is corrected in a document of its own: ${others}`,
+    );
   if (format === 'html') {
     const { renderBlocksPage } = await import('../../render/html/report-page.ts');
     output.printRows(output.completePage(renderBlocksPage(document.blocks, document)));

@@ -19,7 +19,7 @@ export type UnpaidItem = {
   readonly subject: string;
   /** Deal of the lines. Null: a fee of a code, or an order that was credited without a deal. */
   readonly dealId: string | null;
-  /** Deal that is paid: that of the lines, or the one that owns the code, if its creator is the one who owned it then. */
+  /** Deal that is paid: that of the lines, or the one that owns the code, if its creator is the one who had it then. */
   readonly paidDealId: string | null;
   /**
    * Creator of the deal, owner of the code or creator of the order without a deal when the statement was closed; of the last
@@ -41,14 +41,17 @@ export type Unpaid = {
   /**
    * `pay`: it is proposed. Otherwise it is carried forward: `no_bank_data` in payees.csv for this currency; `no_deal`: its orders
    * name no deal, and a handle alone does not say whose account it is; `below_minimum`; `not_positive`: corrections prevail;
-   * `former_creator`: a statement of a deal corrects what was closed to another creator, so a person decides whose it is.
+   * `former_creator`: the deal had another creator then, of whom no row says whether they are the one of today.
    */
   readonly becomes: 'pay' | 'former_creator' | 'no_bank_data' | 'no_deal' | 'below_minimum' | 'not_positive';
   /** Of the account. Null without bank data. */
   readonly accountMark: string | null;
 };
 
-/** SQL: the amounts of closed statements from a month on, with what identifies them. */
+/**
+ * SQL: the amounts of closed statements from a month on, with what identifies them, and to whom they were closed. If a statement
+ * has lines of a deal that correct what was closed to another creator (`is_former`), those of each creator are an amount.
+ */
 export function closedAmounts({
   from,
   to,
@@ -59,21 +62,39 @@ export function closedAmounts({
   /** Adds a column `brand_id`, and a row for each brand. */
   readonly byBrand?: boolean;
 }): RawBuilder<unknown> {
+  const brand = byBrand ? sql`, l.brand_id` : sql``;
   return sql`
-    select s.statement_id, s.month, s.hash, coalesce('deal:' || l.deal_id, l.subject) as subject, l.deal_id,
-      l.currency,
-      sum(l.amount) as amount, min(l.influencer_handle) as handle${byBrand ? sql`, l.brand_id` : sql``}
-    from ops.statements s join ops.statement_lines l using (statement_id)
-    where s.month between ${`${from}-01`}::date and ${`${to}-01`}::date
-    group by 1, 4, 5, 6 ${byBrand ? sql`, l.brand_id` : sql``}`;
+    select statement_id, month, hash, deal_id, currency, amount, former is not null as is_former,
+      case when deal_id is null or former is not null then handle else heading end as handle,
+      case when bool_or(former is not null) over (partition by statement_id, deal_id)
+        then concat('deal:', deal_id, ' of ', coalesce(former, ledger.fold_handle(heading), '?'))
+        else coalesce('deal:' || deal_id, subject) end as subject ${byBrand ? sql`, brand_id` : sql``}
+    from (
+      select s.statement_id, s.month, s.hash, case when l.deal_id is null then l.subject end as subject,
+        l.deal_id, l.currency, h.influencer_handle as heading, f.former,
+        sum(l.amount) as amount, min(l.influencer_handle) as handle ${brand}
+      from ops.statements s join ops.statement_lines l using (statement_id)
+      left join ops.statement_headings h on h.statement_id = l.statement_id and h.deal_id = l.deal_id
+      cross join lateral (
+        select case when l.kind = 'correction' and l.deal_id is not null and l.influencer_handle <> ''
+            and l.influencer_handle is distinct from h.influencer_handle
+            and ledger.fold_handle(l.influencer_handle) is distinct from ledger.fold_handle(h.influencer_handle)
+          then ledger.fold_handle(l.influencer_handle) end as former) f
+      where s.month between ${`${from}-01`}::date and ${`${to}-01`}::date
+      group by 1, 2, 3, 4, 5, 6, 7, 8 ${brand}) parts`;
 }
+
+/** SQL: whether payment item `i` claims the amount `l` of `closedAmounts`; the item of a deal claims those of all its creators. */
+export const claims = sql`
+  i.is_live and i.statement_id = l.statement_id and i.currency = l.currency
+    and i.subject in (l.subject, 'deal:' || l.deal_id)`;
 
 /**
  * Finds what closed statements owe and no live payment has claimed, by creator and currency. What an earlier proposal left,
  * such as an amount below the minimum, is in it again: that is how it is carried forward.
  *
- * Orders without a deal are not paid. If corrections of those of a creator prevail, or of fees of codes that have another owner
- * by now, they are set off against a deal of the creator.
+ * Orders without a deal are not paid. If corrections of those of a creator prevail, or of deals and fees of codes that have
+ * another creator by now, they are set off against a deal of the creator.
  */
 export async function findUnpaid(
   db: Database,
@@ -93,7 +114,10 @@ export async function findUnpaid(
     UnpaidItem & {
       readonly isOnSeveral: boolean | null;
       readonly hasNoDeal: boolean;
-      readonly correctsFormer: boolean;
+      /** Creator who has the deal now. Null: unknown, or the handle may be of several people. */
+      readonly owner: string | null;
+      /** Another creator has the deal now, or of two in the statement it is unknown who has it. */
+      readonly hasMoved: boolean;
     }
   >(db)`
     with closed as materialized (${closedAmounts({ from, to: month })}),
@@ -105,19 +129,16 @@ export async function findUnpaid(
     owed as (
     select l.statement_id as "statementId", to_char(l.month, 'YYYY-MM') as month, l.hash, l.subject,
       l.deal_id as "dealId", coalesce(l.deal_id, o.deal_id) as "paidDealId",
-      case when l.deal_id is not null then h.influencer_handle
-        else coalesce(n.handle, o.handle) end as handle,
+      -- A statement is paid to the creator to whom it was closed, whoever has the deal now. If that is unknown, it stays unknown.
+      case when l.deal_id is not null then l.handle else coalesce(n.handle, o.handle) end as handle,
       l.deal_id is null
         and l.subject like 'order:%' as "hasNoDeal",
-      exists (
-        select from ops.statement_lines x
-        where x.statement_id = l.statement_id and x.deal_id = l.deal_id and x.currency = l.currency
-          and x.kind = 'correction' and x.influencer_handle <> ''
-          and ledger.fold_handle(x.influencer_handle) <> ledger.fold_handle(h.influencer_handle))
-        as "correctsFormer", l.currency, l.amount::numeric(24,4)::text as amount
+      case when ledger.fold_handle(w.influencer_handle) not in (select handle from several)
+        then w.influencer_handle end as owner,
+      coalesce(ledger.fold_handle(w.influencer_handle) <> ledger.fold_handle(l.handle), l.is_former)
+        as "hasMoved", l.currency, l.amount::numeric(24,4)::text as amount
     from closed l
-    -- A statement is paid to the creator to whom it was closed, whoever has the deal now. If that is unknown, it stays unknown.
-    left join ops.statement_headings h on h.statement_id = l.statement_id and h.deal_id = l.deal_id
+    left join reporting.deal_owners w on w.deal_id = l.deal_id
     -- An order that is cancelled names nobody any more.
     left join lateral (
       select min(x.influencer_handle) as handle from ops.statement_lines x
@@ -129,21 +150,21 @@ export async function findUnpaid(
       select o.deal_id, o.handle from (${ownerOfFee({ subject: sql`l.subject`, dealId: sql`null::text` })}) o
       where l.deal_id is null and case when n.handle is null then ${isOnlyOwner(sql`l.subject`)}
         else ledger.fold_handle(n.handle) = ledger.fold_handle(o.handle) end) o on true
-    where not exists (
-      select from ops.payment_items i
-      where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject
-        and i.currency = l.currency))
+    where not exists (select from ops.payment_items i where ${claims}))
     select owed.*, ledger.fold_handle(owed.handle) in (select handle from several) as "isOnSeveral" from owed
     order by month, subject, currency`;
   // A handle on several platforms may be several people, so only their deals say who they are. An unknown one may be another one.
-  const owed = rows.map(({ isOnSeveral, hasNoDeal, correctsFormer, ...item }): Owed => {
-    const handle = isOnSeveral === true ? null : item.handle;
-    const payee = hasNoDeal ? null : findPayee(payees, { ...item, dealId: item.paidDealId, handle });
-    // An account that is written for the deal is that of whoever has it, so both are the same.
-    const isMixed = correctsFormer && payee?.creator !== foldHandle(item.dealId ?? '');
-    return { item, handle, payee, hasNoDeal, isMixed };
+  const owed = rows.map(({ isOnSeveral, hasNoDeal, owner, hasMoved, ...row }): Owed => {
+    const handle = isOnSeveral === true ? null : row.handle;
+    const { currency } = row;
+    const ofDeal = findPayee(payees, { dealId: row.paidDealId, handle: hasMoved ? owner : handle, currency });
+    if (!hasMoved) return { item: row, handle, payee: hasNoDeal ? null : ofDeal, hasNoDeal, isFormer: false };
+    const own = findPayee(payees, { dealId: null, handle, currency });
+    // Two creators of a deal with one account are one person. A row of the deal alone is that of the creator of today.
+    const payee = own !== null && own.iban === ofDeal?.iban ? ofDeal : own;
+    return { item: { ...row, paidDealId: null }, handle, payee, hasNoDeal, isFormer: true };
   });
-  // Of a fee that was closed to the former owner of a code, too, only the handle is known.
+  // Of what was closed to the former creator of a deal or code, too, only the handle is known.
   const isOfHandle = ({ item, payee, hasNoDeal }: Owed) =>
     hasNoDeal || (payee === null && item.paidDealId === null);
   const [withoutDeal, ofDeals] = [owed.filter(isOfHandle), owed.filter((one) => !isOfHandle(one))];
@@ -161,6 +182,14 @@ export async function findUnpaid(
     if (!hasNoDeal) return creatorOf(one);
     return `${foldHandle(item.handle ?? '') || item.subject} without a deal`;
   };
+  // Who owes it may be the creator of today under another handle.
+  const unknownDebts = new Set(
+    withoutDeal.flatMap((one) => {
+      const isOpen = setOff.has(one) && !creators.has(keyOf(foldHandle(one.handle ?? ''), one));
+      return one.isFormer && isOpen && isMore('0', one.item.amount) ? keyOf(one.item.dealId ?? '', one) : [];
+    }),
+  );
+  const isUndecided = (one: Owed) => unknownDebts.has(keyOf(one.item.dealId ?? '', one));
   const groups = Map.groupBy([...ofDeals, ...withoutDeal], (one) => keyOf(nameOf(one), one));
   return [...groups.values()]
     .map((group): Unpaid => {
@@ -172,7 +201,7 @@ export async function findUnpaid(
       const { payee, hasNoDeal } = first;
       return {
         ...{ creator: nameOf(first), currency, amount, items: group.map(({ item }) => item) },
-        becomes: group.some(({ isMixed }) => isMixed)
+        becomes: group.some(isUndecided)
           ? 'former_creator'
           : becomesOf({ amount, payee, hasNoDeal, minimum: minimum[currency] ?? '0' }),
         accountMark: payee === null ? null : accountMark(payee.iban),
@@ -187,8 +216,8 @@ type Owed = {
   readonly handle: string | null;
   readonly payee: Payee | null;
   readonly hasNoDeal: boolean;
-  /** True: it nets the earnings of one creator with corrections of another. */
-  readonly isMixed: boolean;
+  /** It was closed to a creator who may not have the deal any more. */
+  readonly isFormer: boolean;
 };
 
 /** What belongs together: of one name, in one currency. */

@@ -19,6 +19,8 @@ export type StatementDocument = {
   readonly language: Language;
   /** Name of the brand, or of the sender. Null if neither is known. */
   readonly from: string | null;
+  /** Former creators of the deal, who have statements of their own of this month. */
+  readonly formerCreators: readonly string[];
   readonly addressee: Addressee | null;
   readonly isClosed: boolean;
   readonly mail: { readonly subject: string; readonly text: string };
@@ -29,6 +31,8 @@ export type StatementDocument = {
 export type DocumentOf = {
   readonly month: string;
   readonly dealId: string;
+  /** Handle of a former creator of the deal, of whom the month corrects something. Null: of the one who has it. */
+  readonly creator?: string | null;
   /** Instead of the language of the creator. */
   readonly language?: Language | null;
   readonly config: Pick<PipelineConfig, 'statements'>;
@@ -37,17 +41,17 @@ export type DocumentOf = {
 /**
  * Reads the statement of one deal and describes it for its creator. A closed one needs no terms.
  *
- * @returns null if nothing is known of the deal.
+ * @returns null if nothing is known of the deal, or the month corrects nothing of that creator.
  * @throws KnownError about the terms of an open month, one that a closed statement includes, creators.csv or the logo.
  */
 export async function openCreatorStatement(
   db: Database,
-  { month, dealId, language = null, config: { statements } }: DocumentOf,
+  { month, dealId, creator = null, language = null, config: { statements } }: DocumentOf,
 ): Promise<StatementDocument | null> {
   await refuseContained(db, month);
   const isClosed = (await findClosed(db, month)) !== null;
   const rules = isClosed ? null : loadStatementRules(statements);
-  const of = await readCreatorStatement(db, { month, dealId, rules });
+  const of = await readCreatorStatement(db, { month, dealId, creator, rules });
   const { sender } = statements;
   const creators = loadCreators(statements);
   return of === null ? null : describeCreatorStatement(of, { sender, creators, language });
@@ -73,8 +77,9 @@ function describeCreatorStatement(
     readonly language: Language | null;
   },
 ): StatementDocument {
-  const { statement, dealId, influencerHandle } = of;
-  const addressee = findAddressee(creators, { dealId, influencerHandle });
+  const { statement, dealId, influencerHandle, formerCreators } = of;
+  // A row of the deal is that of the creator who has it now.
+  const addressee = findAddressee(creators, { dealId: of.hasMoved ? null : dealId, influencerHandle });
   const language = chosen ?? addressee?.language ?? sender.language;
   const texts = STATEMENT_TEXTS[language];
   const write = createWriter(language);
@@ -97,6 +102,7 @@ function describeCreatorStatement(
     blocks: describeBody(of, { texts, write, handle }),
     language,
     from: name,
+    formerCreators,
     addressee,
     isClosed: statement.closed !== null,
     mail: { subject: texts.mailSubject(name ?? dealId, month), text: texts.mailBody(month) },

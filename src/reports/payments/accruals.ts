@@ -6,7 +6,7 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import { closedAmounts } from '../../money/payments/find-unpaid.ts';
+import { claims, closedAmounts } from '../../money/payments/find-unpaid.ts';
 import {
   inSets,
   isUnknown,
@@ -174,8 +174,7 @@ function closedAccruals({ from, month }: { readonly from: string | null; readonl
       select case when i.payment_id is null then 'closed' else 'in_payment' end as standing, l.month,
         l.brand_id, l.currency, l.amount
       from closed l
-      left join ops.payment_items i on i.is_live and i.statement_id = l.statement_id and i.subject = l.subject
-        and i.currency = l.currency
+      left join ops.payment_items i on ${claims}
       left join ops.payments p using (payment_id) left join paid using (payment_id)
       where i.payment_id is null or p.amount * sign(p.amount) > coalesce(paid.amount, 0) * sign(p.amount)
       union all
@@ -196,9 +195,7 @@ export async function sumUnclaimed(
     select l.currency, sum(l.amount)::numeric(24,4)::text as amount
     from (${closedAmounts({ from: month, to: month })}) l
     where (${dealId}::text is null or l.deal_id = ${dealId}) and not exists (
-      select from ops.payment_items i
-      where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject
-        and i.currency = l.currency)
+      select from ops.payment_items i where ${claims})
     group by 1 having sum(l.amount) <> 0`;
 }
 

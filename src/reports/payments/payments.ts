@@ -25,12 +25,12 @@ const BECOMES: Readonly<Record<Unpaid['becomes'], { readonly title: string; read
   {
     pay: { title: 'To pay', help: null },
     former_creator: {
-      title: 'Held, because a statement of a deal corrects what was closed to another creator',
-      help: 'The statement names both. If both are one person, for example after a new handle, add a row with the deal to statements.payments.payees. Otherwise pay each of them in another way, and record that: npx influencer-sync payments settle --help',
+      title: 'Held, because a former creator of a deal owes something and has no bank data',
+      help: 'Add a row with the handle of the former creator to statements.payments.payees: with the same account as the row of the new creator or the deal if both are one person, for example after a new handle; otherwise with their own. If it was paid back, or you agreed not to take it back, record that with --owed: npx influencer-sync payments settle --help',
     },
     no_bank_data: {
       title: 'No bank data, carried forward',
-      help: 'Add a row with this creator and currency to statements.payments.payees. A handle with deals on several platforms may be several people: each of its deals needs a row. If you paid it in another way, record that: npx influencer-sync payments settle --help',
+      help: 'Add a row with this creator and currency to statements.payments.payees. A handle with deals on several platforms may be several people: each of its deals needs a row. What was closed to a former creator of a deal needs a row with the handle of that creator. If you paid it in another way, record that: npx influencer-sync payments settle --help',
     },
     no_deal: {
       title: 'Not payable, because the orders name no deal; carried forward',

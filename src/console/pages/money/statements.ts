@@ -434,24 +434,35 @@ export const statementDocumentPage = definePage('/statements/:month/document', a
   const dealId = textOf(visit, 'deal');
   if (!isMonth(month) || dealId === null)
     return missing('Statement', 'The address names no month, or no deal.');
-  const language = textOf(visit, 'language');
+  const [creator, language] = [textOf(visit, 'creator'), textOf(visit, 'language')];
   const path = `/statements/${month}/document`;
   const document = await openCreatorStatement(visit.db, {
-    ...{ month, dealId, config: visit.config },
+    ...{ month, dealId, creator, config: visit.config },
     language: language !== null && isLanguage(language) ? language : null,
   }).catch((error: unknown) => ({ problem: describeKnown(error) }));
-  if (document === null) return missing(`Deal ${dealId}`, `Nothing is known of a deal ${dealId}.`);
+  if (document === null)
+    return missing(
+      `Deal ${dealId}`,
+      creator === null
+        ? `Nothing is known of a deal ${dealId}.`
+        : `The statement of ${month} corrects nothing of deal ${dealId} that was closed to ${creator}.`,
+    );
   if ('problem' in document)
     return { title: `Statement of ${month}: deal ${dealId}`, content: document.problem };
   const format = visit.query.get('download');
-  if (format === 'pdf' || format === 'html') return save(document, { format, month, dealId });
+  if (format === 'pdf' || format === 'html')
+    return save(document, { format, month, dealId: creator === null ? dealId : `${dealId}-${creator}` });
   const file = (name: string) =>
-    visit.link(path, { deal: dealId, download: name, language: document.language });
+    visit.link(path, { deal: dealId, creator, download: name, language: document.language });
   return {
     title: `Statement of ${month}: deal ${dealId}`,
     content: html`<p>${anchor(visit.link(`/statements/${month}`, { deal: dealId }), 'Lines of this deal')}. Download as ${anchor(file('pdf'), 'PDF')} or ${anchor(file('html'), 'HTML')}.</p>
-<p>In another language: ${LANGUAGES.filter((other) => other !== document.language).map((other, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(path, { deal: dealId, language: other }), nameOf(other))}`)}.</p>
-${await mails(visit, document, { month, dealId })}
+<p>In another language: ${LANGUAGES.filter((other) => other !== document.language).map((other, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(path, { deal: dealId, creator, language: other }), nameOf(other))}`)}.</p>
+${
+  creator === null
+    ? html`${document.formerCreators.map((handle) => html`<p>What was closed to a former creator is corrected in a document of its own: ${anchor(visit.link(path, { deal: dealId, creator: handle }), handle)}.</p>`)}${await mails(visit, document, { month, dealId })}`
+    : html`<p class="none">${creator} had the deal before. Save the document and send it yourself.</p>`
+}
 <article lang="${document.letterhead.language}" class="document">
 ${letterheadMarkup(document.letterhead)}<h2>${document.title}</h2>
 ${blocksMarkup(document.blocks)}</article>`,
