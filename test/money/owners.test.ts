@@ -115,7 +115,7 @@ it('money is of the creator who has the deal that was posted; what was closed st
     'nova.test deal:DEALMIA of nova.test 5.0000',
   ]);
   expect((await propose()).unpaid).toEqual([]);
-  // Each creator has a document of their own, and a mail of the deal goes to the address of the one who has it.
+  // So do the table and the documents: each creator has their own, and a mail of the deal goes to the address of the one who has it.
   shop.write('creators.csv', 'deal_id,influencer_handle,name\nDEALMIA,,Nova Ltd\n,mia.test,Mia Müller\n');
   const document = async (month: string, ...more: readonly string[]) => {
     const { exitCode, stdout, stderr } = await shop.cli(
@@ -123,6 +123,9 @@ it('money is of the creator who has the deal that was posted; what was closed st
     );
     return { exitCode, text: textOf(stdout), stderr };
   };
+  expect((await shop.cli('statement', '--month', '2026-06')).stdout).toMatch(
+    /DEALMIA +mia\.test +0 +-7\.00 +-7\.00 EUR\n +DEALMIA +nova\.test +1 +50\.00 +5\.00 +5\.00 EUR/,
+  );
   const ofNova = await document('2026-06');
   expect(ofNova.text).toMatch(/Nova Ltd.*To pay 1 50\.00 5\.00 5\.00 EUR/);
   expect(ofNova.text).not.toMatch(/7\.00|Mia/);
@@ -132,5 +135,8 @@ it('money is of the creator who has the deal that was posted; what was closed st
   expect(ofMia.text).not.toMatch(/5\.00|Nova/);
   expect((await document('2026-05')).text).toMatch(/Mia Müller.*7\.00 EUR/);
   expect((await document('2026-05', '--creator', 'mia.test')).text).toMatch(/Mia Müller.*7\.00 EUR/);
+  expect((await document('2026-05', '--language', 'de')).text).toContain(
+    'Konditionen Zeile 2: deal_id=DEALMIA',
+  );
   expect((await document('2026-06', '--creator', 'zoe.test')).exitCode).toBe(2);
 });

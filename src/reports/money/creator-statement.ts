@@ -161,7 +161,8 @@ function describeBody(
       [texts.creator, handle],
       [texts.deal, dealId],
       [texts.currency, currencies.join(', ')],
-      [texts.terms, terms.join('\n')],
+      // Every row of the terms begins with its line in the file.
+      [texts.terms, terms.join('\n').replace(/(?<=^|; )line (?=\d+: )/gm, `${texts.termsLine} `)],
     ]),
     say(texts.explained(returnWindowDays, write.month(month), timeZone)),
     ...(lines.length === 0 ? [say(texts.nothing)] : summary(lines, { texts, write, isKnown })),

@@ -25,6 +25,8 @@ export type StatementTexts = {
   readonly excluded: string;
   readonly rate: string;
   readonly terms: string;
+  /** Before the line of terms.csv: `line 2`. */
+  readonly termsLine: string;
   readonly carried: string;
   readonly carriedAbout: string;
   readonly minimum: string;
@@ -84,6 +86,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     excluded: 'Excluded',
     rate: 'Rate',
     terms: 'Terms',
+    termsLine: 'line',
     carried: 'Carried forward',
     carriedAbout: 'This amount is below the minimum payout. It is carried forward to the next statement.',
     minimum: 'Minimum payout',
@@ -140,6 +143,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     excluded: 'Ausgenommen',
     rate: 'Satz',
     terms: 'Konditionen',
+    termsLine: 'Zeile',
     carried: 'Vorgetragen',
     carriedAbout:
       'Dieser Betrag liegt unter dem Mindestbetrag für Auszahlungen. Er wird in die nächste Abrechnung übernommen.',
@@ -198,6 +202,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     excluded: 'Exclu',
     rate: 'Taux',
     terms: 'Conditions',
+    termsLine: 'ligne',
     carried: 'Reporté',
     carriedAbout: 'Ce montant est inférieur au minimum de paiement. Il est reporté sur le prochain relevé.',
     minimum: 'Minimum de paiement',
@@ -255,6 +260,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     excluded: 'Excluido',
     rate: 'Tasa',
     terms: 'Condiciones',
+    termsLine: 'línea',
     carried: 'Pendiente de pago',
     carriedAbout: 'Este importe es inferior al pago mínimo. Pasa a la siguiente liquidación.',
     minimum: 'Pago mínimo',
@@ -311,6 +317,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     excluded: 'Uitgesloten',
     rate: 'Percentage',
     terms: 'Voorwaarden',
+    termsLine: 'regel',
     carried: 'Doorgeschoven',
     carriedAbout:
       'Dit bedrag is lager dan het minimum voor uitbetaling. Het gaat mee naar de volgende afrekening.',

@@ -6,6 +6,7 @@ import {
   formatNumber,
   type Money,
 } from '../../core/money.ts';
+import { foldHandle } from '../../core/text/fold.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { ConvertedTotal } from '../../money/convert-lines.ts';
 import type { Statement, StatementLine, UncountedOrders, UnknownFee } from '../../money/statement.ts';
@@ -282,8 +283,14 @@ function describeState({ month, closed, timeZone }: Statement): string {
 }
 
 function dealsTable(lines: readonly StatementLine[]): Part {
+  const known = new Map(
+    lines.flatMap(({ dealId, influencerHandle: of }) => (of === null ? [] : [[dealId, of]])),
+  );
+  // A deal that changed hands has a row for each creator.
+  const creatorOf = ({ dealId, influencerHandle }: StatementLine) =>
+    dealId === null ? '' : foldHandle(influencerHandle ?? known.get(dealId) ?? '');
   const groups = [
-    ...Map.groupBy(lines, ({ dealId, currency }) => JSON.stringify([dealId, currency])).values(),
+    ...Map.groupBy(lines, (line) => JSON.stringify([line.dealId, line.currency, creatorOf(line)])).values(),
   ];
   type Group = readonly StatementLine[];
   const of = (group: Group, kind: StatementLine['kind']) => group.filter((line) => line.kind === kind);
@@ -313,8 +320,10 @@ function dealsTable(lines: readonly StatementLine[]): Part {
 function linesTable(lines: readonly StatementLine[]): Part {
   // With a single deal, its id is shown above the table. Blank cells make the table omit the column.
   const isOneDeal = new Set(lines.map(({ dealId }) => dealId)).size === 1;
+  const isOneCreator = new Set(lines.map(({ influencerHandle }) => influencerHandle)).size === 1;
   return table(lines, [
     whole('deal', ({ dealId }) => (isOneDeal ? null : dealId)),
+    column('influencer', ({ influencerHandle }) => (isOneCreator ? null : influencerHandle)),
     whole('day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
     whole('order', describeLine),
     number('net revenue', (line) => numberOf(line.netAmount, line)),

@@ -404,6 +404,13 @@ ${
         [
           column('Day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
           column('What', (line) => whatOf(line, visit)),
+          ...(new Set(lines.map(({ influencerHandle }) => influencerHandle)).size === 1
+            ? []
+            : [
+                column('Creator', ({ influencerHandle }: StatementLine) =>
+                  creatorAnchor(visit, influencerHandle),
+                ),
+              ]),
           number('Net revenue', ({ netAmount, excludedAmount, currency }) =>
             netAmount === null
               ? null
