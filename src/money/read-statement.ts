@@ -100,7 +100,8 @@ export function minimumsOf({ terms }: StatementRules, month: string): readonly M
 
 /**
  * SQL: the `lines` that are found and paid, and the deals `carried` forward, whose lines come to less than their minimum.
- * What must be taken back is never carried: otherwise a deal without new orders would keep it.
+ * What must be taken back is never carried: otherwise a deal without new orders would keep it. Nor is what corrects the
+ * lines of a former creator, whom the minimum of the deal does not concern.
  */
 function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
   if (minimums.length === 0)
@@ -115,21 +116,28 @@ function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
       from jsonb_to_recordset(${toJsonParameter(minimums)}::jsonb) as m (deal_id text, currency text,
         minimum numeric)
     ),
+    owned as materialized (
+      select f.*, coalesce(f.kind = 'correction' and f.influencer_handle <> ''
+        and ledger.fold_handle(f.influencer_handle) <> ledger.fold_handle(w.influencer_handle), false)
+          as is_former
+      from found f left join reporting.deal_owners w using (deal_id)
+    ),
     carried as materialized (
       select f.*, coalesce(own.minimum, every.minimum) as minimum
       from (
         select deal_id, currency,
           ${onlyHandle(sql`influencer_handle`)} as influencer_handle,
-          sum(earned_amount - closed_before) as amount from found
-        where deal_id is not null and earned_amount <> closed_before group by 1, 2) f
+          sum(earned_amount - closed_before) as amount from owned
+        where deal_id is not null and earned_amount <> closed_before and not is_former group by 1, 2) f
       left join minimums own on own.deal_id = f.deal_id and own.currency = f.currency
       left join minimums every on every.deal_id is null and every.currency = f.currency
       where f.amount >= 0 and f.amount < coalesce(own.minimum, every.minimum)
     ),
     lines as (
       select f.*
-      from found f
-      where not exists (select from carried c where c.deal_id = f.deal_id and c.currency = f.currency)
+      from owned f
+      where is_former
+        or not exists (select from carried c where c.deal_id = f.deal_id and c.currency = f.currency)
     )`;
 }
 

@@ -771,6 +771,24 @@ describe('a minimum payout', () => {
     await cancel(db, 4);
     expect(await earned(db, terms, '2025-03')).toEqual(['4: -10 by 4']);
   });
+
+  it('is of the creator who has the deal: what a former one pays back neither waits nor counts', async () => {
+    const db = await open({ at: '2025-01-01' }, { at: '2025-02-01', total: 150 });
+    await sql`insert into mirror.known_deals (deal_id, first_way, ways) values ('D1', 'list', '{list}')`.execute(
+      db,
+    );
+    await sql`
+      insert into mirror.deal_versions (deal_id, influencer_handle, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+      values ('D1', 'mia', '{}', '', '2025-01-01', true, '2025-01-01', 1)`.execute(db);
+    const terms = (minimum: number) => rules([TIERS, `D1,10,EUR,,,,,${minimum}`]);
+    await close(db, '2025-01', terms(10));
+    await cancel(db, 1);
+    const february = (minimum: number) => earned(db, terms(minimum), '2025-02');
+    expect(await february(10)).toEqual([]);
+    await sql`update mirror.deal_versions set influencer_handle = 'nova'`.execute(db);
+    expect(await february(10)).toEqual(['1: -10 by 2', '2: 15 by 2']);
+    expect(await february(20)).toEqual(['1: -10 by 2']);
+  });
 });
 
 async function cancel(db: Database, entryId: number): Promise<void> {
