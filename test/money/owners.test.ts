@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { textOf } from '../console/console-server.ts';
+import { startTestConsole, textOf } from '../console/console-server.ts';
 import { CODES, closeMonth, IBANS, openPaymentShop, PAYEES } from './payment-shop.ts';
 
 const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status\n';
@@ -133,10 +133,16 @@ it('money is of the creator who has the deal that was posted; what was closed st
   const ofMia = await document('2026-06', '--creator', '@Mia.Test');
   expect(ofMia.text).toMatch(/Mia Müller.*To pay 0 -7\.00 -7\.00 EUR.*refunded or cancelled/);
   expect(ofMia.text).not.toMatch(/5\.00|Nova/);
-  expect((await document('2026-05')).text).toMatch(/Mia Müller.*7\.00 EUR/);
-  expect((await document('2026-05', '--creator', 'mia.test')).text).toMatch(/Mia Müller.*7\.00 EUR/);
-  expect((await document('2026-05', '--language', 'de')).text).toContain(
-    'Konditionen Zeile 2: deal_id=DEALMIA',
+  expect((await document('2026-05', '--language', 'de')).text).toMatch(
+    /Mia Müller.*Konditionen Zeile 2: deal_id=DEALMIA.*7,00 EUR/,
   );
+  const { get } = await startTestConsole(shop);
+  const page = async (more: string) =>
+    textOf((await get(`/statements/2026-06/document?deal=DEALMIA${more}`)).text);
+  expect(await page('')).toMatch(
+    /former creator is corrected in a document of its own: mia\.test.*5\.00 EUR/,
+  );
+  expect(await page('&creator=mia.test')).toMatch(/mia\.test had the deal before.*-7\.00 EUR/);
+  expect(await page('&creator=zoe.test')).toContain('corrects nothing of deal DEALMIA');
   expect((await document('2026-06', '--creator', 'zoe.test')).exitCode).toBe(2);
 });

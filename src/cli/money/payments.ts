@@ -237,7 +237,7 @@ async function performExporting(
   if (left.length === 0) return EXIT.ok;
   const whom = left.map(({ creator, amount, currency }) => `${creator} ${formatMoney(amount, currency)}`);
   output.warn(
-    `Not in this file, which cannot pay them: ${whom.join(', ')}. To write them:  npx influencer-sync payments export ${proposalId} --format csv`,
+    `Not in this file, which cannot pay them: ${whom.join(', ')}. To write them:  npx influencer-sync payments export ${proposalId} --format csv > payments-${proposalId}.csv`,
   );
   return EXIT.rowsRejected;
 }
