@@ -5,6 +5,7 @@ import type { WriteAudit } from '../ops/record-audit.ts';
 import { sayHeld } from '../reports/held/describe-held-orders.ts';
 import {
   countHeld,
+  countWords,
   digestHeld,
   type HeldFilter,
   type HeldGroup,
@@ -30,8 +31,14 @@ export type DecidedHeld =
   | { readonly kind: 'decided'; readonly orders: number; readonly auditId: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'changed'; readonly groups: readonly HeldGroup[] }
-  /** No decision can supply what these orders lack. */
-  | { readonly kind: 'cannot_be_credited'; readonly reason: string };
+  | Obstacle;
+
+/** Why no decision credits these orders, whatever a person says. */
+export type Obstacle =
+  /** No decision can supply what they lack. */
+  | { readonly kind: 'cannot_be_credited'; readonly reason: string }
+  /** What a person confirms of one reason or unknown word holds for no other. */
+  | { readonly kind: 'several_words'; readonly words: number };
 
 /** Reasons for which a decision concerns the order as such, however its state changes. */
 const OF_THE_ORDER = ['similar_id', 'similar_order'];
@@ -52,8 +59,8 @@ export async function decideHeld(
   const held = await listHeldOrders(trx, { ...filter, limit: null });
   // Last: what a run commits while they are listed makes the digest another one.
   if (shown !== undefined && shown !== (await digestHeld(trx, filter))) return { kind: 'changed', groups };
-  const lacking = groups.find((group) => decision === 'credit' && heldReason(group.reason).confirms === null);
-  if (lacking !== undefined) return { kind: 'cannot_be_credited', reason: lacking.reason };
+  const obstacle = decision === 'credit' ? findObstacle(groups, filter) : null;
+  if (obstacle !== null) return obstacle;
   await storeRulings(trx, { subjects: subjectsOf(held, { filter, decision }), decision, decidedBy });
   const orders = countHeld(groups);
   const ids = [...new Set(held.map(({ orderId }) => orderId))];
@@ -67,6 +74,17 @@ export async function decideHeld(
     after: { decision, orders, groups },
   });
   return { kind: 'decided', orders, auditId };
+}
+
+/** Finds why the orders of a filter cannot be credited together. Null: they can. */
+export function findObstacle(
+  groups: readonly HeldGroup[],
+  { orderIds }: Pick<HeldFilter, 'orderIds'>,
+): Obstacle | null {
+  const lacking = groups.find(({ reason }) => heldReason(reason).confirms === null);
+  if (lacking !== undefined) return { kind: 'cannot_be_credited', reason: lacking.reason };
+  const words = countWords(groups);
+  return words > 1 && orderIds == null ? { kind: 'several_words', words } : null;
 }
 
 /** Says in a sentence what a decision about held orders does. */

@@ -97,6 +97,19 @@ it('an order with a status that nobody knows is held with its amount, and one de
   });
   await expect(race).rejects.toBe(undo);
 
+  // What a person confirms of one word holds for no other, so each is asked for by itself, before the confirmation.
+  const why = ['--reason', 'they are paid'];
+  for (const more of [['--yes'], ['--dry-run'], ['--source', 'shop', '--why', 'unknown_status']]) {
+    const several = await shop.cli('review', '--held', '--credit', ...why, ...more);
+    expect([several.exitCode, several.stderr.replace(/\s+/g, ' ')]).toEqual([
+      2,
+      expect.stringContaining(
+        "Choose one of them: --source shop --why unknown_status --status wc-shipped; --source shop --why unknown_status --status ''; --source shop --why unknown_status --status -. Or name orders with --order.",
+      ),
+    ]);
+  }
+  expect(await shop.db.selectFrom('intake.rulings').select('order_id').execute()).toEqual([]);
+
   const which = ['--source', 'shop', '--status', 'wc-shipped'];
   const unsure = await shop.cli('review', '--held', ...which, '--credit', '--yes');
   expect(unsure.exitCode).toBe(2);

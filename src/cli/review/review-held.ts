@@ -2,12 +2,13 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { heldReason, OTHER_WORDS } from '../../core/held/held-order.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { decideHeld, describeDecision } from '../../decisions/decide-held.ts';
+import { decideHeld, describeDecision, findObstacle, type Obstacle } from '../../decisions/decide-held.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
-import { describeHeldOrders } from '../../reports/held/describe-held-orders.ts';
+import { describeHeldOrders, listSelections } from '../../reports/held/describe-held-orders.ts';
 import {
   digestHeld,
   type HeldFilter,
+  type HeldGroup,
   listHeldGroups,
   listHeldOrders,
 } from '../../reports/held/held-orders.ts';
@@ -64,6 +65,8 @@ export async function reviewHeld(
   }
   const reason = requireReason(options.reason);
   output.show(describeHeldOrders({ groups }));
+  const obstacle = decision === 'credit' ? findObstacle(groups, filter) : null;
+  if (obstacle !== null) throw notCredited(obstacle, groups);
   if (
     !options.yes &&
     !options.dryRun &&
@@ -75,7 +78,6 @@ export async function reviewHeld(
   const decided = await inTransaction(db, (trx) =>
     decideHeld(trx, { filter, shown, decision, reason, ...decidedHere(trx) }),
   );
-  if (decided.kind === 'cannot_be_credited') throw lacksData(decided.reason);
   if (decided.kind !== 'decided')
     throw usageError(
       'The held orders have changed since they were shown, or somebody has decided about them.',
@@ -91,8 +93,13 @@ function wordIn(status: string | undefined): string | null {
   return status === OTHER_WORDS ? status : foldWord(status);
 }
 
-function lacksData(reason: string): Error {
-  const { what, fix } = heldReason(reason);
+function notCredited(obstacle: Obstacle, groups: readonly HeldGroup[]): Error {
+  if (obstacle.kind === 'several_words')
+    return usageError(
+      'These orders are held for several reasons or unknown words. What you confirm of one holds for no other.',
+      `Choose one of them: ${listSelections(groups)}. Or name orders with --order.`,
+    );
+  const { what, fix } = heldReason(obstacle.reason);
   return usageError(
     `These orders cannot be credited by a decision. ${what}.`,
     `${fix} Or exclude them with --exclude.`,

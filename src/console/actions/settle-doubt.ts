@@ -7,7 +7,6 @@ import { settleOtherCurrency } from '../../decisions/settle-restated.ts';
 import { keepEarnings } from '../../money/kept-earnings.ts';
 import { loadStatementRules } from '../../money/load-rules.ts';
 import { sayHeld } from '../../reports/held/describe-held-orders.ts';
-import { countWords, listHeldGroups } from '../../reports/held/held-orders.ts';
 import { refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { idField, text } from '../form-fields.ts';
@@ -89,12 +88,12 @@ export const orderActions: readonly ConsoleAction[] = [
         orderIds: order === undefined ? null : [order],
         isDecided: false,
       };
-      if (decision === 'credit' && countWords(await listHeldGroups(trx, filter)) > 1)
+      const decided = await decideHeld(trx, { filter, shown, decision, ...by });
+      if (decided.kind === 'decided') return decided.auditId;
+      if (decided.kind === 'several_words')
         throw new Refused(
           'Nothing was decided. The orders have different words that are not known: choose one of them.',
         );
-      const decided = await decideHeld(trx, { filter, shown, decision, ...by });
-      if (decided.kind === 'decided') return decided.auditId;
       if (decided.kind === 'cannot_be_credited')
         throw new Refused(`${heldReason(decided.reason).what}. ${heldReason(decided.reason).fix}`);
       const now = decided.kind === 'none' ? 'none waits for a decision' : sayHeld(decided.groups);

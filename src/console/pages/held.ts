@@ -2,6 +2,7 @@ import { heldReason } from '../../core/held/held-order.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
+import { findObstacle } from '../../decisions/decide-held.ts';
 import { column, number } from '../../render/block.ts';
 import { html, prose } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
@@ -14,7 +15,6 @@ import {
 } from '../../reports/held/describe-held-orders.ts';
 import {
   countHeld,
-  countWords,
   digestHeld,
   type HeldFilter,
   type HeldGroup,
@@ -123,8 +123,7 @@ export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html>
   if (all === 0) return html`<p>None of these orders waits for a decision.</p>`;
   if (!visit.may('POST /held/decide'))
     return html`<p>${sayHeld(groups)}. ${notOffered(visit, 'POST /held/decide', 'decide about them')}</p>`;
-  const { confirms } = heldReason(filter.reason ?? '');
-  const words = countWords(groups);
+  const obstacle = findObstacle(groups, filter);
   const hidden = {
     ...(filter.job == null ? {} : { job: filter.job }),
     source: filter.source ?? '',
@@ -136,15 +135,15 @@ export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html>
   };
   return html`<p>${sayHeld(groups)}</p>
 ${
-  confirms === null
-    ? null
-    : words > 1
-      ? html`<p>They have ${formatCount(words)} different words that are not known. To credit orders, choose one word, or a single order.</p>`
-      : actionForm(visit, '/held/decide', {
-          hidden: { ...hidden, decision: 'credit' },
-          reasonLabel: `Why ${confirms}`,
-          button: all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`,
-        })
+  obstacle === null
+    ? actionForm(visit, '/held/decide', {
+        hidden: { ...hidden, decision: 'credit' },
+        reasonLabel: `Why ${heldReason(filter.reason ?? '').confirms}`,
+        button: all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`,
+      })
+    : obstacle.kind === 'several_words'
+      ? html`<p>They have ${formatCount(obstacle.words)} different words that are not known. To credit orders, choose one word, or a single order.</p>`
+      : null
 }
 ${actionForm(visit, '/held/decide', {
   hidden: { ...hidden, decision: 'exclude' },

@@ -165,10 +165,22 @@ function commandsOf(
   const asked = `${job === null ? '' : ` --job ${shellWord(job)}`}${orderIds === null ? '' : ` --order ${orderIds.map(shellWord).join(' ')}`}`;
   return groups.slice(0, SHOWN_GROUPS).flatMap((group) => {
     const { confirms } = heldReason(group.reason);
-    const select = `npx influencer-sync review --held --source ${shellWord(group.source)} --why ${group.reason}${group.status === null ? '' : ` --status ${shellWord(group.status)}`}${asked}`;
+    const select = `npx influencer-sync review --held ${selectionOf(group)}${asked}`;
     return [
       ...(confirms === null ? [] : [`${select} --credit --reason '…'   # you confirm: ${confirms}`]),
       `${select} --exclude --reason '…'   # they are never credited`,
     ];
   });
+}
+
+/** The options that select a group: `--source shop --why unknown_status --status shipped`. */
+function selectionOf({ source, reason, status }: HeldGroup): string {
+  return `--source ${shellWord(source)} --why ${reason}${status === null ? '' : ` --status ${shellWord(status)}`}`;
+}
+
+/** The options that select each of several groups, which are credited one by one. */
+export function listSelections(groups: readonly HeldGroup[]): string {
+  const all = [...new Set(groups.map(selectionOf))];
+  const rest = all.length - SHOWN_GROUPS;
+  return `${all.slice(0, SHOWN_GROUPS).join('; ')}${rest > 0 ? `; and ${formatCount(rest)} more` : ''}`;
 }
