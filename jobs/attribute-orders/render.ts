@@ -38,9 +38,9 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       parts: lines.slice(0, -1),
     };
   },
-  attention: ({ counts: { entries }, doubts, details: { otherCurrencyTotal } }) =>
+  attention: ({ counts: { entries, other_currency }, doubts }) =>
     clause(
-      entries.rejected + entries.held + doubts + otherCurrencyTotal,
+      entries.rejected + entries.held + doubts + other_currency,
       'order needs your attention',
       'orders need your attention',
     ),
@@ -61,7 +61,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
         help: 'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.',
       }),
       ...describeHeldOrders({ groups: details.heldOrders, isStored: summary.isPlan !== true }),
-      ...describeOtherCurrency(details.otherCurrency, { count: details.otherCurrencyTotal }),
+      ...describeOtherCurrency(details.otherCurrency, { count: counts.other_currency }),
       ...(details.leaks.length === 0 ? [] : describeLeaks(details.leaks)),
       ...section('Refused by the service', {
         count: counts.entries.rejected,

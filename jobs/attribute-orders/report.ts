@@ -69,6 +69,8 @@ export type OrderCounts = FileCounts & {
   };
   /** The part of `entries.ready` that an unfinished backfill has taken. Only that backfill posts them. */
   readonly ready_by_backfill: number;
+  /** Posted orders that an export states in another currency since, and that nobody has settled. */
+  readonly other_currency: number;
 };
 
 /** Returns true if the report belongs to a run of `attribute-orders`. */
@@ -90,7 +92,6 @@ export type OrderDetails = FileDetails &
     readonly heldOrders: readonly HeldGroup[];
     /** The first posted orders that are stated in another currency since, by source and id. */
     readonly otherCurrency: readonly OtherCurrency[];
-    readonly otherCurrencyTotal: number;
     readonly adjustments: readonly AdjustmentGroup[];
     /** Codes that may have leaked, in all jobs, and that nobody has acknowledged. */
     readonly leaks: readonly LeakedCode[];
@@ -125,7 +126,11 @@ export async function reportOrders(
     ? await workOutStandings(db, options)
     : await readDispositions(db, options);
   const files = await readRunFiles(db, { runId, sources });
-  const counts = toCounts(dispositions, { ...files.counts, orders: await countOrders(db, sources) });
+  const restated = await sumOtherCurrency(db, { job });
+  const counts = {
+    ...toCounts(dispositions, { ...files.counts, orders: await countOrders(db, sources) }),
+    other_currency: restated.reduce((sum, { orders }) => sum + orders, 0),
+  };
   const unowned = areReportsStale
     ? { codes: [], total: 0 }
     : await listUnownedCodes(db, { job, sources, limit: SHOWN_CODES });
@@ -137,8 +142,6 @@ export async function reportOrders(
   const { count: doubts, details: doubtDetails } = await readRunDoubts(db, { job });
   const heldOrders = await listHeldGroups(db, { job });
   const otherCurrency = await listOtherCurrency(db, { job, limit: SHOWN_OTHER_CURRENCY });
-  const otherCurrencySums = await sumOtherCurrency(db, { job });
-  const otherCurrencyTotal = otherCurrencySums.reduce((sum, { orders }) => sum + orders, 0);
   const { rejected, held } = counts.entries;
   return {
     kind: 'attribute-orders',
@@ -151,7 +154,7 @@ export async function reportOrders(
     needsAttention:
       codeProblems.length > 0 ||
       files.needAttention ||
-      rejected + held + heldOrders.length + otherCurrencyTotal > 0,
+      rejected + held + heldOrders.length + counts.other_currency > 0,
     details: {
       dispositions,
       credits: credited.credits,
@@ -162,7 +165,6 @@ export async function reportOrders(
       unownedCodesTotal: unowned.total,
       heldOrders,
       otherCurrency,
-      otherCurrencyTotal,
       adjustments: await readAdjustments(db, runId),
       leaks: leaks.filter(({ acknowledged }) => acknowledged === null),
       codeProblems,
@@ -183,7 +185,7 @@ export function addUp({ orders, excluded, unattributed, organic, entries }: Orde
 function toCounts(
   dispositions: readonly DispositionGroup[],
   { files, rows, rejected_rows, orders: all }: FileCounts & { readonly orders: number },
-): OrderCounts {
+): Omit<OrderCounts, 'other_currency'> {
   const excluded: Record<string, number> = {};
   for (const { disposition, reason, orders } of dispositions) {
     if (disposition === 'excluded') excluded[reason ?? 'other'] = (excluded[reason ?? 'other'] ?? 0) + orders;

@@ -325,6 +325,7 @@ describe('the summary of a run', () => {
       rejected_rows: 6,
       entries: { accepted: 4, rejected: 1, in_doubt: 1, held: 0, ready: 0, already: 1 },
       ready_by_backfill: 0,
+      other_currency: 0,
     },
     amounts: [{ currency: 'EUR', accepted: '1234.5000' }],
   };
@@ -358,7 +359,6 @@ describe('the summary of a run', () => {
     duplicateFiles: 1,
     footerRows: [{ source: 's', uri: 's3://acme/orders/a.csv', line: 24, text: 'Suma', by: 'sum' }],
     otherCurrency: [],
-    otherCurrencyTotal: 0,
     leaks: [],
     credits: [],
     creditsTotal: 0,
@@ -535,7 +535,6 @@ describe('the summary of a run', () => {
       heldOrders: [],
       adjustments: [],
       otherCurrency: [],
-      otherCurrencyTotal: 0,
       leaks: [],
       codeProblems: [],
       areOwnersChecked: true,

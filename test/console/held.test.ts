@@ -113,6 +113,10 @@ it('orders that are stated in another currency are settled on their page, exactl
   await state('2', '1,50.00,15.00,EUR');
   await state('3', '1,60.00,20.00,USD', '2,90.00,,USD');
   const { get, post } = await startTestConsole(shop);
+  // The run that found them says how many it left.
+  expect(textOf((await get('/runs/3')).text)).toContain(
+    'For a person it left: 2 orders stated in another currency since.',
+  );
   expect((await get('/fix')).text).toContain(
     '<a href="/restated?source=shop">Posted orders of shop are stated',
   );

@@ -55,6 +55,7 @@ describe('run --json', () => {
         rejected_rows: 1,
         entries: { accepted: 3, rejected: 0, in_doubt: 0, held: 1, ready: 0, already: 0 },
         ready_by_backfill: 0,
+        other_currency: 0,
       },
       amounts: [
         { currency: 'EUR', accepted: expect.stringMatching(/^10\.13(00)?$/) },

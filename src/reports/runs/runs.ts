@@ -107,6 +107,11 @@ function leftIn(counts: object): readonly string[] {
     ...clause(of(entries, 'in_doubt'), 'order in doubt', 'orders in doubt'),
     ...clause(of(entries, 'rejected'), 'refused order', 'refused orders'),
     ...clause(of(entries, 'held'), 'held order', 'held orders'),
+    ...clause(
+      of(counts, 'other_currency'),
+      'order stated in another currency since',
+      'orders stated in another currency since',
+    ),
     ...clause(of(counts, 'rejected_rows'), 'rejected row', 'rejected rows'),
   ];
 }

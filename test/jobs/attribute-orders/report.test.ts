@@ -39,6 +39,7 @@ describe('the summary of a run', () => {
       // Order 9002 was accepted before it was cancelled: the state in the ledger takes precedence.
       entries: { accepted: 2, rejected: 1, in_doubt: 2, held: 2, ready: 1, already: 2 },
       ready_by_backfill: 0,
+      other_currency: 0,
     });
     expect(sumsAddUp).toBe(true);
     expect(addUp(counts)).toBe(true);
