@@ -105,6 +105,30 @@ it.each([
   expect(textOf(text)).toContain(why);
 });
 
+it('each choice of a filter is found by its word and by its name, in any case', async () => {
+  const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
+  const { get } = await startTestConsole(shop);
+  // The rows and the choice, without the address and the texts that were typed.
+  const shownAt = async (path: string, name: string, value: string) => {
+    const { status, text } = await get(`${path}?${new URLSearchParams({ [name]: value })}`);
+    return [status, ...(text.match(/<tr data-row|<option value="[^"]*" selected>|class="none">[^<]*/g) ?? [])];
+  };
+  const differing: string[] = [];
+  let choices = 0;
+  for (const path of new Set(paths.map((one) => one.split('?')[0] ?? one))) {
+    const [form = ''] = /<form[^>]*class="filter"[\s\S]*?<\/form>/.exec((await get(path)).text) ?? [];
+    for (const [, name = '', options = ''] of form.matchAll(/<select name="(\w+)">(.*?)<\/select>/gs))
+      for (const [, value = '', word = ''] of options.matchAll(/<option value="([^"]+)"[^>]*>([^<]*)/g)) {
+        choices += 1;
+        const byName = await shownAt(path, name, value);
+        for (const other of [word, word.toUpperCase(), value.toUpperCase()])
+          if (`${await shownAt(path, name, other)}` !== `${byName}`) differing.push(`${path}?${name}=${other}`);
+      }
+  }
+  expect(differing).toEqual([]);
+  expect(choices).toBeGreaterThan(50);
+});
+
 it('a page is below 60 kB, however many rows its list has', async () => {
   const { shop } = await openConsoleShop();
   const { url } = await startTestConsole(shop);

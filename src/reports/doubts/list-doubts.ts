@@ -11,7 +11,7 @@ import { entrySubject } from '../lives/entry-lives.ts';
 export type DoubtFilter = {
   readonly job?: string | null;
   readonly entryId?: string | null;
-  /** The exact reason, or one of several. */
+  /** The whole reason, in any case, or one of several. */
   readonly reason?: string | readonly string[] | null;
   readonly dealId?: string | null;
   /** Only doubts that exist since this instant or longer. */
@@ -199,7 +199,7 @@ function matches({
   const conditions = [
     ...(job === null ? [] : [sql`e.job = ${job}`]),
     ...(entryId === null ? [] : [sql`e.entry_id = ${entryId}::bigint`]),
-    ...(words === null ? [] : [sql`${reason} = any(${[words].flat()}::text[])`]),
+    ...(words === null ? [] : [sql`lower(${reason}) in (select lower(w) from unnest(${[words].flat()}::text[]) w)`]),
     ...(deal === null ? [] : [sql`${dealId} = ${deal}`]),
     ...(sinceBefore === null ? [] : [sql`${since} <= ${sinceBefore}::timestamptz`]),
   ];
