@@ -106,7 +106,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     fee: 'Fixed fee',
     pending: 'Pending',
     pendingAbout: (days) =>
-      `These orders can still be returned. They count ${days} days after they were placed, in a later statement.`,
+      `An order counts ${days} days after it was placed, when it can no longer be returned. These count in a later statement.`,
     wouldEarn: 'Would earn',
     unknown: 'unknown',
     review: 'Under review',
@@ -164,7 +164,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     fee: 'Festes Honorar',
     pending: 'Ausstehend',
     pendingAbout: (days) =>
-      `Diese Bestellungen können noch zurückgegeben werden. Sie zählen ${days} Tage, nachdem sie aufgegeben wurden, in einer späteren Abrechnung.`,
+      `Eine Bestellung zählt ${days} Tage, nachdem sie aufgegeben wurde, wenn sie nicht mehr zurückgegeben werden kann. Diese zählen in einer späteren Abrechnung.`,
     wouldEarn: 'Ergäbe',
     unknown: 'unbekannt',
     review: 'In Prüfung',
@@ -222,7 +222,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     fee: 'Forfait',
     pending: 'En attente',
     pendingAbout: (days) =>
-      `Ces commandes peuvent encore être retournées. Elles comptent ${days} jours après avoir été passées, dans un relevé ultérieur.`,
+      `Une commande compte ${days} jours après avoir été passée, quand elle ne peut plus être retournée. Celles-ci comptent dans un relevé ultérieur.`,
     wouldEarn: 'Donnerait',
     unknown: 'inconnu',
     review: 'En cours de vérification',
@@ -280,7 +280,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     fee: 'Honorario fijo',
     pending: 'Pendiente',
     pendingAbout: (days) =>
-      `Estos pedidos aún se pueden devolver. Cuentan ${days} días después de realizarse, en una liquidación posterior.`,
+      `Un pedido cuenta ${days} días después de realizarse, cuando ya no se puede devolver. Estos cuentan en una liquidación posterior.`,
     wouldEarn: 'Generaría',
     unknown: 'desconocido',
     review: 'En revisión',
@@ -338,7 +338,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     fee: 'Vaste vergoeding',
     pending: 'In afwachting',
     pendingAbout: (days) =>
-      `Deze bestellingen kunnen nog worden geretourneerd. Zij tellen ${days} dagen nadat zij zijn geplaatst, in een latere afrekening.`,
+      `Een bestelling telt ${days} dagen nadat zij is geplaatst, wanneer zij niet meer kan worden geretourneerd. Deze tellen in een latere afrekening.`,
     wouldEarn: 'Zou opleveren',
     unknown: 'onbekend',
     review: 'In onderzoek',

@@ -134,7 +134,7 @@ const UNCOUNTED: readonly {
     why: 'pending',
     title: 'Pending',
     text: (days) =>
-      `These can still be returned: an order counts ${plural(days, 'day')} after it was placed.`,
+      `An order counts ${plural(days, 'day')} after it was placed, when it can no longer be returned. These count in a later month.`,
     help: null,
   },
 ];
