@@ -53,6 +53,9 @@ describe('every page', () => {
         [],
       );
       expect(text).not.toMatch(/<script>alert|<b>A5|onerror='x'>/);
+      // The tab is marked, also on the pages below it.
+      const [tabs = 'aria-current'] = /<nav class="tabs".*?<\/nav>/s.exec(text) ?? [];
+      expect([path, tabs.split('aria-current').length - 1]).toEqual([path, 1]);
       // No form that asks by the address loses what another control of the page has chosen.
       const { text: chosen } = await get(`${path}${path.includes('?') ? '&' : '?'}zone=Asia/Tokyo&probe=1`);
       for (const [form] of chosen.matchAll(/<form[^>]*method="get".*?<\/form>/gs)) {

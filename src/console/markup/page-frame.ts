@@ -109,13 +109,16 @@ function tabsOf(place: Place, visit: Visit): readonly PlacedPage[] {
   return pages.filter((page) => page.place === place && page.tab !== null && visit.may(`GET ${page.path}`));
 }
 
-/** Links to the pages of a place. None if there is only one. */
+/** Links to the pages of a place. None if there is only one. A page that has no tab is below the one of its address. */
 function tabList({ place, path: current }: PlacedPage, visit: Visit): Html | null {
   const tabs = tabsOf(place, visit);
   if (tabs.length < 2) return null;
+  const [above] = tabs
+    .filter(({ path }) => `${current}/`.startsWith(`${path}/`))
+    .toSorted((one, other) => other.path.length - one.path.length);
   return html`<nav class="tabs" aria-label="${place}">${tabs.map(
     ({ path, tab }) =>
-      html`<a href="${visit.link(path)}"${path === current ? html` aria-current="page"` : null}>${tab}</a>`,
+      html`<a href="${visit.link(path)}"${path === above?.path ? html` aria-current="${path === current ? 'page' : 'true'}"` : null}>${tab}</a>`,
   )}</nav>`;
 }
 
