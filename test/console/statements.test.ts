@@ -114,7 +114,7 @@ describe('a statement', () => {
     const { get, post } = await startTestConsole(byForm);
     const of = async (creator: string) => textOf((await get(`/creators/${creator}`)).text);
     // Money leads to the first month that is over and not closed.
-    expect((await get('/money')).text).toContain('href="/statements/2026-03">Statement of 2026-03</a>');
+    expect((await get('/money')).text).toContain('href="/statements/2026-03">Check and close 2026-03</a>');
     expect(textOf((await get('/')).text)).toMatch(
       /2026-03 is over and can be closed\. Commission: 10\.00 EUR, without fixed fees\. Check and close it/,
     );
@@ -159,7 +159,7 @@ describe('a statement', () => {
     expect(textOf(page.text)).toContain('223.33 EUR, 1.00 USD Payments in no payment Closed');
     expect(page.text).not.toContain('action="/statements/close"');
     expect(page.text).toContain('href="/money/payments">in no payment</a>');
-    expect((await get('/money')).text).toContain('href="/statements/2026-05">Statement of 2026-05</a>');
+    expect((await get('/money')).text).toContain('href="/statements/2026-05">Check and close 2026-05</a>');
     // A month that the closed one contains is named once.
     expect(textOf((await get('/statements/2026-03')).text)).not.toContain('2026-04. 2026-04.');
     expect(textOf((await get('/statements')).text)).toMatch(

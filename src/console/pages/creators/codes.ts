@@ -284,7 +284,9 @@ export function validity(
   visit: Visit,
 ): Html | string {
   if (validFrom === null && validTo === null) return 'always';
-  return html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`;
+  const [from, until] = [instant(validFrom, visit), instant(validTo, visit)];
+  if (validFrom === null) return html`until ${until}`;
+  return validTo === null ? html`since ${from}` : html`${from} until ${until}`;
 }
 
 function leakEvidence(leak: LeakedCode | undefined, visit: Visit): Html | null {

@@ -68,8 +68,8 @@ export const returnsPage = definePage(PATH, async (visit) => {
   const { by, in: inCurrency } = asked.filter;
   const { filter, months } = await toReturnFilter(asked.filter, visit, { count: 1, isOver: true });
   const last = filter.to ?? filter.from;
-  const toClose =
-    (await findMonthToClose(visit))?.month ?? monthBefore(visit.now, visit.config.statements.timeZone);
+  const toClose = (await findMonthToClose(visit))?.month;
+  const statement = toClose ?? monthBefore(visit.now, visit.config.statements.timeZone);
   const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
   const [trend, rows] = await Promise.all([
     listReturns(visit.db, { ...filter, ...year, by: 'month', inCurrency, limit: MONTHS * MOST_CURRENCIES }),
@@ -86,7 +86,7 @@ export const returnsPage = definePage(PATH, async (visit) => {
   return {
     title: filter.from === filter.to && last !== null ? `Money in ${last}` : 'Money',
     content: html`<p>Credited orders of ${months}, net of refunds and cancellations, and their cost. The figures say which orders carried a code or link, not what a creator caused.</p>
-<p><a class="button" href="${visit.link(`/statements/${toClose}`)}">Statement of ${toClose}</a></p>
+<p><a class="button" href="${visit.link(`/statements/${statement}`)}">${toClose === undefined ? `Statement of ${statement}` : `Check and close ${toClose}`}</a></p>
 ${last === null ? null : totals(trend, { last, visit })}
 <nav class="facets" aria-label="Group">${GROUPS.map((group) => facet(visit.link(PATH, { ...others, by: group }), `by ${group}`, group === by))}</nav>
 ${asked.form()}
