@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../src/db/connect.ts';
+import { keepEarnings } from '../src/money/kept-earnings.ts';
 import { updateReturns } from '../src/money/update-returns.ts';
 import { keepReconciliation } from '../src/reports/money/reconcile-deals.ts';
 import { JOB } from './fill-reporting.ts';
@@ -27,6 +28,7 @@ export async function fillMoney(db: Database): Promise<void> {
   await fillCustomerKeys(db);
   await fillClaims(db);
   await sql`vacuum analyze`.execute(db);
+  await keepEarnings(db, { rules: RULES });
   await updateReturns(db, { rules: RULES });
   await keepReconciliation(db, { accountCurrency: 'EUR', runId: '1' });
 }

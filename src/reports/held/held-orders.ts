@@ -79,25 +79,41 @@ export type HeldOrder = {
   readonly contentHash: string;
 };
 
-/** SQL for the held orders of a filter: decision `a`, order `o`, and what becomes of a decision about its status. */
-function selectHeld({
-  job = null,
-  source = null,
-  reason = null,
-  status = null,
-  orderIds = null,
-  isDecided = null,
-}: HeldFilter): RawBuilder<unknown> {
+/**
+ * SQL for the held orders of a filter: decision `a` with its `word`, order `o`, and what becomes of a decision about its
+ * status. `isOtherWord` needs all orders of a reason, so `a` is ranked among them where no word and no order is named.
+ */
+function selectHeld(filter: HeldFilter): RawBuilder<unknown> {
+  const {
+    job = null,
+    source = null,
+    reason = null,
+    status = null,
+    orderIds = null,
+    isDecided = null,
+  } = filter;
   return sql`
-    from intake.attributions a
-    cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id
-      limit 1) o
-    where a.outcome = 'held'
-      and (${job}::text is null or a.job = ${job}) and (${source}::text is null or a.source = ${source})
-      and (${reason}::text is null or a.reason = ${reason})
-      and ${status === null ? sql`true` : status === OTHER_WORDS ? isOtherWord : sql`${folded(heldWord)} = ${folded(sql`${status}::text`)}`}
-      and (${orderIds === null} or a.order_id = any(${[...(orderIds ?? [])]}::text[]))
+    from (
+      select a.*, ${isRanked(filter) ? PLACE : sql`1`} as place
+      from (
+        select a.*, o.content_hash, o.status, o.order_name, coalesce(o.placed_at, o.paid_at) as placed_at,
+          o.source_file_id, o.line_no, ${heldWord} as word,
+          ${isRanked(filter) ? sql`count(*) over (partition by a.job, a.source, a.reason, (${heldWord}) collate "C")` : sql`1`} as uses
+        from intake.attributions a
+        cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id
+          limit 1) o
+        where a.outcome = 'held'
+          and (${job}::text is null or a.job = ${job}) and (${source}::text is null or a.source = ${source})
+          and (${reason}::text is null or a.reason = ${reason})
+          and (${orderIds === null} or a.order_id = any(${[...(orderIds ?? [])]}::text[]))) a) a
+    cross join lateral (select a.content_hash, a.status) o
+    where ${status === null ? sql`true` : status === OTHER_WORDS ? isOtherWord : sql`${folded(sql`a.word`)} = ${folded(sql`${status}::text`)}`}
       and (${isDecided}::boolean is null or (${heldDecision} is not null) = ${isDecided})`;
+}
+
+/** Whether the words of a filter are counted. A word or an order that is named is what it is, however frequent it is. */
+function isRanked({ status = null, orderIds = null }: HeldFilter): boolean {
+  return orderIds === null && (status === null || status === OTHER_WORDS);
 }
 
 /** SQL for the decision in force about decision `a` and order `o`, which the next run follows; null if there is none. */
@@ -118,18 +134,13 @@ export const heldWord = sql`case
 /** As many words of a reason have a group of their own. A column of free text may have another one for each order. */
 const MOST_WORDS = 20;
 
-/** SQL that is true if decision `a` and order `o` have a word, and it is none of the most frequent ones of its reason. */
-const isOtherWord = sql`(${heldWord} is not null and (a.job, a.source, a.reason, ${heldWord}) not in (
-  select w.job, w.source, w.reason, w.word
-  from (
-    select a.job, a.source, a.reason, ${heldWord} as word,
-      row_number() over (partition by a.job, a.source, a.reason order by count(*) desc, ${heldWord}) as place
-    from intake.attributions a
-    cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id
-      limit 1) o
-    where a.outcome = 'held' and ${heldWord} is not null
-    group by 1, 2, 3, 4) w
-  where w.place <= ${MOST_WORDS}))`;
+/** SQL for the place of the word of decision `a` among those of its reason, the most frequent first. */
+const PLACE = sql`
+  dense_rank() over (partition by a.job, a.source, a.reason order by a.word is null, a.uses desc,
+    a.word collate "C")`;
+
+/** SQL that is true if decision `a` has a word, and it is none of the most frequent ones of its reason. */
+const isOtherWord = sql`(a.word is not null and a.place > ${MOST_WORDS})`;
 
 /** SQL that folds words as `foldWord` does. */
 const folded = (text: RawBuilder<unknown>) => sql`regexp_replace(lower(${text}), '\\s+', '_', 'g')`;
@@ -149,10 +160,21 @@ export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Pro
       (count(*) filter (where is_sent and amount is null))::integer as "sentWithoutAmount",
       min(decided_at) as since
     from (
-      select a.*, case when ${isOtherWord} then ${OTHER_WORDS} else ${heldWord} end as status,
+      select a.job, a.source, a.reason, a.currency, a.amount, a.decided_at,
+        case when ${isOtherWord} then ${OTHER_WORDS} else a.word end as status,
         ${heldDecision} as decision, ${isSent} as is_sent
-      ${selectHeld(filter)}) h
+      ${selectHeld(filter)} offset 0) h
     group by 1, 2, 3, 4, 5, 6 order by count(*) desc, 1, 2, 3, 4, 5, 6`;
+}
+
+/** Lists the jobs that have held orders, decided or not. */
+export async function listHoldingJobs(db: Database): Promise<readonly { readonly job: string }[]> {
+  return db
+    .selectFrom('intake.attributions')
+    .select('job')
+    .distinct()
+    .where('outcome', '=', 'held')
+    .execute();
 }
 
 /** SQL for the decisions in force about decision `a` and order `o`, which the next run follows. */
@@ -181,12 +203,12 @@ export async function listHeldOrders(
   { limit, ...filter }: HeldFilter & { readonly limit: number | null },
 ): Promise<readonly HeldOrder[]> {
   return rowsOf<HeldOrder>(db)`
-    select a.job, a.source, a.order_id as "orderId", o.order_name as "orderName", a.reason, ${heldWord} as status,
+    select a.job, a.source, a.order_id as "orderId", a.order_name as "orderName", a.reason, a.word as status,
       a.currency, a.amount,
       reporting.without_addresses(a.matched_value) as carries, ${heldDecision} as decision,
-      coalesce(o.placed_at, o.paid_at) as "placedAt",
-      (select f.uri from intake.source_files f where f.source_file_id = o.source_file_id) as uri,
-      o.line_no::float8 as line, o.content_hash as "contentHash"
+      a.placed_at as "placedAt",
+      (select f.uri from intake.source_files f where f.source_file_id = a.source_file_id) as uri,
+      a.line_no::float8 as line, a.content_hash as "contentHash"
     ${selectHeld(filter)}
     order by a.source, a.order_id, a.job limit ${limit}`;
 }

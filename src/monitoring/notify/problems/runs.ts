@@ -3,7 +3,7 @@ import { EXIT } from '../../../core/exit-code.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { PROCESS_GONE } from '../../../ops/run-record.ts';
 import { sumRefused } from '../../../reports/doubts/list-doubts.ts';
-import { listHeldGroups } from '../../../reports/held/held-orders.ts';
+import { listHoldingJobs } from '../../../reports/held/held-orders.ts';
 import { sumOtherCurrency } from '../../../reports/money/list-other-currency.ts';
 import { lastObservations } from '../../../reports/notices/list-notices.ts';
 import {
@@ -164,7 +164,7 @@ export const needsAttention: ProblemFinder = {
     const found: Found[] = [];
     const waiting = [
       ...(await sumRefused(db)),
-      ...(await listHeldGroups(db)),
+      ...(await listHoldingJobs(db)),
       ...(await sumOtherCurrency(db, {})),
     ];
     const explained = new Set(waiting.map(({ job }) => job));
