@@ -7,9 +7,9 @@ import { listDisputedOrders } from '../../src/reports/money/list-disputed-orders
 import { listPayouts } from '../../src/reports/money/list-payouts.ts';
 import {
   keepReconciliation,
-  listKeptReconciliation,
   listReconciled,
   reconcileDeals,
+  sumUnexplained,
 } from '../../src/reports/money/reconcile-deals.ts';
 import { openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { setup } from '../support/setup.ts';
@@ -170,7 +170,21 @@ describe('the comparison of posted orders with the counts of the service', () =>
     const { db, runId } = await tellStory();
     await reconcileAt(db, 18, 200.5);
     for (const _ of [1, 2]) await keepReconciliation(db, { accountCurrency: null, runId });
-    expect(await listKeptReconciliation(db)).toMatchObject([{ dealId: 'D1', job: 'mirror', unexplained: 2 }]);
+    const sumAbove = (ordersAbove: number, amountAbove: string) =>
+      sumUnexplained(db, { ordersAbove, amountAbove });
+    await sql`update reporting.reconciliation set unexplained_amount = null`.execute(db);
+    const unknown = [{ job: 'mirror', deals: 1, amount: null, withoutAmount: 1 }];
+    expect(await sumAbove(1, '1000')).toMatchObject(unknown);
+    expect(await sumAbove(2, '0')).toEqual([]);
+    // As much in the other direction, and an amount that is known, count alike.
+    await sql`update reporting.reconciliation set unexplained = -2, unexplained_amount = -30, account_currency = 'EUR'`.execute(
+      db,
+    );
+    const known = [{ deals: 1, amount: '-30.0000', currency: 'EUR', withoutAmount: 0 }];
+    expect(await sumAbove(1, '1000')).toMatchObject(known);
+    expect(await sumAbove(2, '29.99')).toMatchObject(known);
+    expect(await sumAbove(2, '30')).toEqual([]);
+    await sql`update reporting.reconciliation set unexplained = 2`.execute(db);
     const { rows } = await sql`
       select counted_orders, posted_orders, unexplained_orders from bi.reconciliation`.execute(db);
     expect(rows).toEqual([{ counted_orders: '18', posted_orders: '3', unexplained_orders: '2' }]);

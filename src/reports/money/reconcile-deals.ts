@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ReconciledDeal } from '../../core/money/reconciliation.ts';
+import type { DecimalText } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { countsOf, execute, rowsOf } from '../../db/statement.ts';
 
@@ -126,18 +127,31 @@ export async function surveyReconciled(
     from reporting.reconciliation`;
 }
 
-type KeptDifference = Pick<
-  ReconciledDeal,
-  'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'
-> & { readonly job: string };
+/** Deals of one job whose unexplained difference exceeds the limits, in one currency of the account. */
+export type UnexplainedSum = {
+  readonly job: string;
+  readonly deals: number;
+  /** Sum of what is unexplained; null if that is known of none, or the currency is not. */
+  readonly amount: DecimalText | null;
+  readonly currency: string | null;
+  /** Number of these deals of which the amount is not known. */
+  readonly withoutAmount: number;
+  /** When the first of them was read. */
+  readonly since: Date | null;
+};
 
-/** Lists the unexplained differences that were stored when the mirror last published. */
-export async function listKeptReconciliation(db: Database): Promise<readonly KeptDifference[]> {
-  return rowsOf<KeptDifference>(db)`
-    select r.deal_id as "dealId", r.read_at as "readAt", r.unexplained::float8 as unexplained, u.job,
-      r.unexplained_amount::text as "unexplainedAmount", r.account_currency as "accountCurrency"
+/** Adds up the differences that were stored when the mirror last published, of the deals that `isUnexplained` names. */
+export async function sumUnexplained(
+  db: Database,
+  { ordersAbove, amountAbove }: { readonly ordersAbove: number; readonly amountAbove: DecimalText },
+): Promise<readonly UnexplainedSum[]> {
+  return rowsOf<UnexplainedSum>(db)`
+    select u.job, count(*)::integer as deals, sum(r.unexplained_amount)::text as amount,
+      r.account_currency as currency,
+      (count(*) filter (where r.unexplained_amount is null))::integer as "withoutAmount", min(r.read_at) as since
     from reporting.reconciliation r join ops.runs u using (run_id)
-    where r.unexplained <> 0 or r.unexplained_amount <> 0 order by r.deal_id`;
+    where abs(r.unexplained) > ${ordersAbove}::numeric or abs(r.unexplained_amount) > ${amountAbove}::numeric
+    group by u.job, r.account_currency order by u.job, r.account_currency`;
 }
 
 /** Returns the currency of the account: the configured one, or that of the last event about an order. */

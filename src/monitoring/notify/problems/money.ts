@@ -1,4 +1,3 @@
-import { isUnexplained, type ReconciledDeal } from '../../../core/money/reconciliation.ts';
 import { isMore } from '../../../core/money.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { plural } from '../../../core/text/plural.ts';
@@ -11,7 +10,7 @@ import { listDoubleCredits, listDoubts, sumDoubts, sumRefused } from '../../../r
 import { describeReason } from '../../../reports/held/describe-held-orders.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumOtherCurrency } from '../../../reports/money/list-other-currency.ts';
-import { listKeptReconciliation } from '../../../reports/money/reconcile-deals.ts';
+import { sumUnexplained, type UnexplainedSum } from '../../../reports/money/reconcile-deals.ts';
 import { listStatementMails } from '../../../reports/money/statement-mails.ts';
 import { addUp, countOf, type Found, nounsOf, type ProblemFinder } from './problem-finder.ts';
 
@@ -179,19 +178,12 @@ export const totalsDiffer: ProblemFinder = {
   severity: 'warning',
   title: 'Totals differ',
   async find({ db, config, at }) {
-    const deals = (await listKeptReconciliation(db)).filter((deal) => isUnexplained(deal, config.reconcile));
-    return [...Map.groupBy(deals, ({ job }) => job)].map(([job, of]) => ({
+    const sums = await sumUnexplained(db, config.reconcile);
+    return [...Map.groupBy(sums, ({ job }) => job)].map(([job, of]) => ({
       job,
-      since:
-        of.map(({ readAt }) => readAt ?? at).toSorted((one, other) => one.getTime() - other.getTime())[0] ??
-        at,
-      amounts: addUp(
-        of.map(({ unexplainedAmount, accountCurrency }) => ({
-          amount: unexplainedAmount,
-          currency: accountCurrency,
-        })),
-      ),
-      summary: `For ${plural(of.length, 'deal')}, the service counts more or fewer orders than were posted, and neither doubts nor other channels nor timing explain the difference.${sayUnknown(of)} Another tool may post orders, or orders may be lost.`,
+      since: new Date(Math.min(...of.map(({ since }) => (since ?? at).getTime()))),
+      amounts: addUp(of),
+      summary: `For ${plural(countDeals(of), 'deal')}, the service counts more or fewer orders than were posted, and neither doubts nor other channels nor timing explain the difference.${sayUnknown(of)} Another tool may post orders, or orders may be lost.`,
       command: 'npx influencer-sync reconcile',
       page: '/money/reconciliation?show=unexplained',
     }));
@@ -199,11 +191,15 @@ export const totalsDiffer: ProblemFinder = {
   over: () => 'The orders that the service counts are explained for every deal.',
 };
 
+function countDeals(sums: readonly UnexplainedSum[]): number {
+  return sums.reduce((sum, { deals }) => sum + deals, 0);
+}
+
 /** Says of how many deals the amount is unknown, which the amounts of the notice do not have. */
-function sayUnknown(deals: readonly Pick<ReconciledDeal, 'unexplainedAmount'>[]): string {
-  const unknown = deals.filter(({ unexplainedAmount }) => unexplainedAmount === null).length;
+function sayUnknown(sums: readonly UnexplainedSum[]): string {
+  const unknown = sums.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0);
   if (unknown === 0) return '';
-  return unknown === deals.length
+  return unknown === countDeals(sums)
     ? ' It is unknown how much it is.'
     : ` For ${unknown} of them, it is unknown how much it is.`;
 }
