@@ -82,6 +82,7 @@ const WORDS: Readonly<Record<string, string>> = {
   organic: 'no code',
   sealed: 'read',
   released: 'discarded',
+  already: 'already known',
 };
 
 /** The word for a state: `credited` for `accepted`. */

@@ -124,9 +124,13 @@ describe('the page of a run', () => {
     expect(text).toContain('href="/rejected?run=2"');
     expect(page).toMatch(/rows 2 3 \+1 /);
     // Only what differs is compared: 1 was credited in both.
-    expect(page).toMatch(/entries: already 0 1 \+1 .* credited, EUR 12\.50 EUR 10\.00 EUR/);
-    expect(page).not.toContain('entries: credited 1 1');
-    expect(textOf((await get('/runs/1')).text)).toContain('This is the first run of orders.');
+    expect(page).toMatch(/already known 0 1 \+1 .* credited, EUR 12\.50 EUR 10\.00 EUR/);
+    expect(page).not.toContain('credited 1 1');
+    const first = (await get('/runs/1')).text;
+    expect(textOf(first)).toContain('This is the first run of orders.');
+    // An outcome has the same colour in both, although the first run knew none of its orders before.
+    const colourOf = (run: string) => /class="(c\d)"[^>]*><title>no owner: 1</.exec(run)?.[1];
+    expect([colourOf(first), colourOf(text)]).toEqual([colourOf(text), expect.any(String)]);
   });
 
   it('includes files of an earlier run that ended before its report, and names that run', async () => {

@@ -134,19 +134,22 @@ const COLORS = 9;
 
 /** Draws how a whole divides into parts, each counted once, with their numbers as a list below. Parts of 0 are left out. */
 export function shareBar(parts: readonly Share[], { label }: { readonly label: string }): Html {
-  const shown = parts.filter(({ count }) => count > 0);
+  // A part has its colour whether or not others are left out, so that it is the same in each picture of a kind.
+  const shown = parts
+    .map((part, index) => ({ ...part, color: `c${index % COLORS}` }))
+    .filter(({ count }) => count > 0);
   const whole = shown.reduce((sum, { count }) => sum + count, 0);
   let from = 0;
   return html`<svg viewBox="0 0 ${WIDTH} ${SHARE_HEIGHT}" role="img" aria-label="${label}; the list below has the numbers">${shown.map(
-    ({ name, count }, index) => {
+    ({ name, count, color }) => {
       const x = from;
       from += (count / whole) * WIDTH;
-      return html`<rect class="c${index % COLORS}" x="${x.toFixed(1)}" width="${Math.max(1, from - x - 1).toFixed(1)}" height="${SHARE_HEIGHT}"><title>${name}: ${formatCount(count)}</title></rect>`;
+      return html`<rect class="${color}" x="${x.toFixed(1)}" width="${Math.max(1, from - x - 1).toFixed(1)}" height="${SHARE_HEIGHT}"><title>${name}: ${formatCount(count)}</title></rect>`;
     },
   )}</svg>
 <ul class="legend">${shown.map(
-    ({ name, count, href }, index) =>
-      html`<li><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><rect class="c${index % COLORS}" width="12" height="12"/></svg> ${href === undefined ? html`${name} ${formatCount(count)}` : html`<a href="${href}">${name} ${formatCount(count)}</a>`}</li>
+    ({ name, count, href, color }) =>
+      html`<li><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><rect class="${color}" width="12" height="12"/></svg> ${href === undefined ? html`${name} ${formatCount(count)}` : html`<a href="${href}">${name} ${formatCount(count)}</a>`}</li>
 `,
   )}</ul>
 `;

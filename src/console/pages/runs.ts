@@ -472,7 +472,11 @@ function compareCounts(before: object | null, now: object | null): readonly Comp
     // What a run does not count is 0 of it: a job's counts may have grown since.
     if ((one ?? 0) === (other ?? 0)) return [];
     return {
-      name: name.split(': ').map(wordOf).join(': '),
+      name: name
+        .replace(/^entries: /, '')
+        .split(': ')
+        .map(wordOf)
+        .join(': '),
       before: shown(one),
       now: shown(other),
       difference:
