@@ -24,6 +24,7 @@ const CODES = `code,brand_id,influencer_handle,deal_id,collab_id,valid_from,vali
 MIA10,4819,mia.test,DEALMIA,,,
 OLD10,4819,mia.test,DEALMIA,,,2026-03-31
 BEN15,4819,ben.test,DEALBEN,,,
+ELSE10,5207,else.test,,,,
 `;
 const ORDERS = `order_id,order_revenue,currency,discount_codes,placed_at,status,deal_id
 1001,45.00,EUR,MIA10,2026-04-10T10:00:00Z,paid,
@@ -39,6 +40,7 @@ const ORDERS = `order_id,order_revenue,currency,discount_codes,placed_at,status,
 1011,30.00,EUR,"MIA10,BEN15",2026-04-10T10:07:00Z,paid,
 1012,31.00,EUR,BEN15,2026-04-10T10:08:00Z,paid,DEALMIA
 1014,12.00,EUR,,2026-04-20T10:00:00Z,paid,
+1018,25.00,EUR,ELSE10,2026-04-10T10:09:00Z,paid,
 `;
 
 /** Each line of a list, with the answer that it must get. */
@@ -64,6 +66,7 @@ const CLAIMS: readonly (readonly [line: string, answer: string, says: RegExp])[]
     'code_not_valid',
     /OLD10 \(mia\.test\) ended on 2026-03-31|OLD10 \(mia\.test\) ended on 2026-04-01/,
   ],
+  ['mia.test,1018,,,,ELSE10', 'code_unknown', /^Not credited: ELSE10 is a code of another brand\./],
   ['mia.test,1006,,,,MIA1O', 'code_unknown', /nobody owns the code/],
   ['mia.test,1007,,,,MIA10', 'no_code', /carries no code.*does not carry the code MIA10/],
   ['mia.test,1013,,,,', 'in_doubt', /In doubt: it was sent for mia\.test .*77\.00 EUR/],
@@ -138,7 +141,7 @@ describe('a claim that an order was not credited', () => {
       `Creator,Order number,Amount,Currency,Date,Discount code\n${lines.join('\n')}\n`;
     shop.write('claims.csv', text(CLAIMS.map(([line]) => line)));
     const added = await shop.cli('claims', 'add', 'claims.csv', '--deadline', '2026-05-01');
-    expect(added.stdout).toMatch(/^Added 24 claims\. 0 lines known already/);
+    expect(added.stdout).toMatch(/^Added 25 claims\. 0 lines known already/);
     expect(added.exitCode).toBe(0);
     const listed = await shop.cli('claims', '--json');
     // The deadline is over.

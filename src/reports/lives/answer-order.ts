@@ -294,8 +294,8 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
   if (code === null)
     return answer('no_owner', 'yellow', `Not credited: ${why ?? 'nobody owns what it carries'}.`);
   const page = `/codes/assign?${new URLSearchParams({ job, code })}`;
-  const ended = owner === undefined ? null : sayEnd(owner, reason);
-  if (ended === null)
+  const fault = owner === undefined ? null : sayFault(owner, reason);
+  if (fault === null)
     return answer(
       'no_owner',
       'yellow',
@@ -305,17 +305,21 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
   return answer(
     'no_owner',
     'yellow',
-    `Not credited: ${ended}${day === null ? '' : `; the order is of ${day}`}.`,
+    `Not credited: ${fault}${day === null || reason === 'code_of_other_brand' ? '' : `; the order is of ${day}`}.`,
     { label: 'See the code', page, command },
   );
 }
 
-/** Says that the time of the code was over or had not begun: `SAFFI15 (saffi.paints) ended on 2026-04-15`. */
-function sayEnd({ code, owner, validFrom, validTo }: CodeOwner, reason: string | null): string | null {
+/**
+ * Says that the time of the code was over or had not begun, or that it is of another brand: `SAFFI15 (saffi.paints) ended on
+ * 2026-04-15`.
+ */
+function sayFault({ code, owner, validFrom, validTo }: CodeOwner, reason: string | null): string | null {
   const name = `${markLookAlikes(code)} (${owner})`;
   if (reason === 'code_expired' && validTo !== null)
     return `${name} ended on ${formatInstant(validTo).slice(0, 10)}`;
   if (reason === 'code_not_yet_valid' && validFrom !== null)
     return `${name} begins on ${formatInstant(validFrom).slice(0, 10)}`;
+  if (reason === 'code_of_other_brand') return `${markLookAlikes(code)} is a code of another brand`;
   return null;
 }
