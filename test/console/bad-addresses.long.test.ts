@@ -111,7 +111,10 @@ it('each choice of a filter is found by its word and by its name, in any case', 
   // The rows and the choice, without the address and the texts that were typed.
   const shownAt = async (path: string, name: string, value: string) => {
     const { status, text } = await get(`${path}?${new URLSearchParams({ [name]: value })}`);
-    return [status, ...(text.match(/<tr data-row|<option value="[^"]*" selected>|class="none">[^<]*/g) ?? [])];
+    return [
+      status,
+      ...(text.match(/<tr data-row|<option value="[^"]*" selected>|class="none">[^<]*/g) ?? []),
+    ];
   };
   const differing: string[] = [];
   let choices = 0;
@@ -122,7 +125,8 @@ it('each choice of a filter is found by its word and by its name, in any case', 
         choices += 1;
         const byName = await shownAt(path, name, value);
         for (const other of [word, word.toUpperCase(), value.toUpperCase()])
-          if (`${await shownAt(path, name, other)}` !== `${byName}`) differing.push(`${path}?${name}=${other}`);
+          if (`${await shownAt(path, name, other)}` !== `${byName}`)
+            differing.push(`${path}?${name}=${other}`);
       }
   }
   expect(differing).toEqual([]);

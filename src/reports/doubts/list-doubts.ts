@@ -199,7 +199,9 @@ function matches({
   const conditions = [
     ...(job === null ? [] : [sql`e.job = ${job}`]),
     ...(entryId === null ? [] : [sql`e.entry_id = ${entryId}::bigint`]),
-    ...(words === null ? [] : [sql`lower(${reason}) in (select lower(w) from unnest(${[words].flat()}::text[]) w)`]),
+    ...(words === null
+      ? []
+      : [sql`lower(${reason}) in (select lower(w) from unnest(${[words].flat()}::text[]) w)`]),
     ...(deal === null ? [] : [sql`${dealId} = ${deal}`]),
     ...(sinceBefore === null ? [] : [sql`${since} <= ${sinceBefore}::timestamptz`]),
   ];
