@@ -6,9 +6,11 @@ import { means } from '../../../intake/layout/column-words.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
 import {
   amountNameOf,
+  isCurrencyWord,
   isOfAnother,
   isOfAnotherOrder,
   isOfKind,
+  isOfPart,
   isShare,
   mayBeNumber,
   type NameScorer,
@@ -20,6 +22,7 @@ import {
 import {
   areAnswers,
   areCurrencies,
+  areInOneCase,
   areTwoAnswers,
   Cells,
   describeColumn,
@@ -100,8 +103,16 @@ const BY_VALUES: readonly {
   readonly field: LayoutField & ColumnRole;
   readonly fits: (column: MeasuredColumn, words: StatusWords) => boolean;
   readonly several?: string;
+  /** Why the only column may be another one nevertheless, so that a person is asked. Null: nothing speaks against it. */
+  readonly against?: (column: MeasuredColumn) => string | null;
 }[] = [
-  { field: 'currency', fits: ({ cells }) => areCurrencies(cells), several: 'of currencies' },
+  {
+    field: 'currency',
+    fits: ({ header, cells }) => areCurrencies(cells) && areInOneCase(cells) && !isOfPart(header),
+    several: 'of currencies',
+    against: ({ cells }) =>
+      cells.share(isCurrencyWord) === 1 ? 'its values are codes of currencies, and words as well' : null,
+  },
   {
     field: 'placed_at',
     fits: ({ header, cells }) =>
@@ -109,6 +120,8 @@ const BY_VALUES: readonly {
       cells.share((cell) => /^\d+$/.test(cell)) === 0 &&
       shape('placed_at', cells) === 1,
     several: 'of times, and none is named like that of the order',
+    against: ({ cells }) =>
+      cells.counts.size === 1 && cells.rows > 2 ? 'it has one time on all rows, as that of an export' : null,
   },
   { field: 'status', fits: mayBeStatus, several: 'with words for states' },
   {
@@ -118,6 +131,8 @@ const BY_VALUES: readonly {
       cells.filled > cells.counts.size &&
       cells.share((cell) => /^(?=.*\p{Lu})[\p{Lu}\p{N}][\p{Lu}\p{N}_-]{3,29}$/u.test(cell)) === 1 &&
       cells.share((cell) => /\d/.test(cell)) > 0,
+    against: ({ cells }) =>
+      cells.filled === cells.rows ? 'its values look like codes, and every row has one' : null,
   },
 ];
 
@@ -208,11 +223,16 @@ export function assignColumns(
 
   /** Finds fields that no name shows: the only column whose values fit. */
   function byItsValues(): void {
-    for (const { field, fits, several } of BY_VALUES) {
+    for (const { field, fits, several, against } of BY_VALUES) {
       if (chosen.has(field) || (field === 'codes' && NAMES_SOMEBODY.some((one) => chosen.has(one)))) continue;
       const found = free().filter((column) => stopNameOf(column.header) === null && fits(column, words));
       const [only] = found;
       if (only !== undefined && found.length === 1) {
+        const doubt = against?.(only) ?? null;
+        if (doubt !== null) {
+          ask(only, doubt, field);
+          continue;
+        }
         byValues.add(only);
         take(field, only);
       } else if (several !== undefined)

@@ -10,6 +10,7 @@ import {
   says,
   type Terms,
 } from '../../../intake/layout/column-words.ts';
+import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import { currenciesOf } from '../../../intake/values/currency-symbols.ts';
@@ -28,6 +29,7 @@ type Words = {
     readonly others: Readonly<Record<string, Terms>>;
   };
   readonly minor_units: Terms;
+  readonly currency_words: readonly string[];
   readonly numbers: Readonly<Record<'always' | 'maybe' | 'unless', Terms>>;
   readonly kinds: Terms;
   readonly other_order: Terms;
@@ -67,8 +69,12 @@ export function isOfAnother(header: string, field: LayoutField): boolean {
  */
 export type NameScorer = (header: string, field: LayoutField) => number;
 
-/** Creates a scorer from the lists and the columns of the layouts. */
-export function nameScorer(layouts: readonly Layout[]): NameScorer {
+/** Creates a scorer from the lists and the columns of layouts of orders and customers. */
+export function nameScorer(all: readonly Layout[]): NameScorer {
+  // Who is `user_name` in a list of creators is the buyer in one of orders.
+  const layouts = all.filter((layout) =>
+    (['orders', 'customers'] as const).some((readFor) => layoutFor(layout, readFor) !== null),
+  );
   const known = new Map<LayoutField, ReadonlyMap<string, number>>();
   const scoresOf = (field: LayoutField): ReadonlyMap<string, number> => {
     const { weak = [], ...languages } = WORDS.names[field] ?? {};
@@ -93,6 +99,9 @@ export function nameScorer(layouts: readonly Layout[]): NameScorer {
 
 /** Score of a name that is one of a field's, but that other columns have too. */
 const WEAK_NAME = 0.6;
+
+/** Score of a name that says "order". Customers have ids too. */
+export const SAYS_ORDER = 0.7;
 
 /** What an amount is, by its name. `certain` is false for names that other amounts may have too. */
 export type AmountName =
@@ -180,6 +189,11 @@ const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 /** True for the code of a currency, in any case. */
 export function isCurrency(code: string): boolean {
   return CURRENCIES.has(code.toUpperCase());
+}
+
+/** True for the code of a currency that is a word or a name as well: `CUP`, `BOB`. */
+export function isCurrencyWord(code: string): boolean {
+  return WORDS.currency_words.includes(code.toUpperCase());
 }
 
 /** What a column may say that stops an order from being credited. */

@@ -51,6 +51,7 @@ const TIME_FORMATS: readonly string[] = [
   ...['', ' H:mm', ' H:mm:ss'].map((time) => `D MMM YYYY${time}`),
   ...['MMM-D-YY', 'D-MMM-YY', 'D-MMM-YYYY'],
   ...['', ' H:mm', ' H:mm:ss'].map((time) => `YYYY/M/D${time}`),
+  ...[' h:mm A', ' h:mm:ss A'].map((time) => `YYYY-M-D${time}`),
   'YYYYMMDD',
 ];
 
@@ -460,6 +461,14 @@ export function mayBeMinorUnits({ cells }: MeasuredColumn): boolean {
 
 export function areCurrencies(cells: Cells): boolean {
   return cells.filled > 0 && cells.share(isCurrency) === 1;
+}
+
+/** True if all cells are in capitals, or none has one: a currency is not written as `Top` is. */
+export function areInOneCase(cells: Cells): boolean {
+  return [
+    cells.share((cell) => cell === cell.toUpperCase()),
+    cells.share((cell) => cell === cell.toLowerCase()),
+  ].includes(1);
 }
 
 /**

@@ -6,6 +6,7 @@ import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import { missingColumns } from '../../../intake/layout/lowering-columns.ts';
 import { type ResolvedHeader, resolveHeader } from '../../../intake/layout/resolve-header.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
+import { NO_CURRENCY } from '../../../intake/values/parse-currency.ts';
 import {
   Cells,
   codeSeparatorsOf,
@@ -142,10 +143,8 @@ export async function examineOrders(
     },
     dateOrder: !isAdapted ? stated : typeof dateOrder === 'object' ? dateOrder.order : 'MDY',
     isDateOpen: isAdapted && typeof dateOrder !== 'object',
-    currency:
-      isComplete || (hasCurrency && measured.currency.filled === measured.currency.rows)
-        ? options.source.currency
-        : (options.source.currency ?? candidates[0]),
+    // Of files with a column of the currency, no person is asked for it: a run would not know what a blank means.
+    currency: options.source.currency ?? (isComplete || hasCurrency ? null : (candidates[0] ?? NO_CURRENCY)),
   });
   return {
     kind: 'orders',

@@ -110,8 +110,8 @@ export async function previewOrders(
     readonly dateOrder: DateOrder | null;
     /** Whether it is not known, and only supposed. */
     readonly isDateOpen: boolean;
-    /** For amounts without a currency. Undefined if it is not known yet. */
-    readonly currency: string | null | undefined;
+    /** For amounts without a currency: `NO_CURRENCY` if a person will be asked for it, null if none will. */
+    readonly currency: string | null;
     /** True if no person will be asked for what the source does not say: a run would not know it either. */
     readonly isComplete: boolean;
   },
@@ -125,7 +125,7 @@ export async function previewOrders(
   const given = {
     ...{ name, dateOrder, decimalMark, missingColumns },
     timeZone: timeZone ?? (isComplete ? null : 'UTC'),
-    currency: currency ?? (isComplete ? null : NO_CURRENCY),
+    currency,
   };
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
   const ageOf = createAgeOf(source);

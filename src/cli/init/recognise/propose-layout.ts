@@ -37,6 +37,7 @@ import {
   type NameScorer,
   nameScorer,
   otherReportOf,
+  SAYS_ORDER,
   type StatusWords,
   statusWordsOf,
 } from './column-names.ts';
@@ -83,8 +84,6 @@ export type NoLayout = {
 };
 
 const ORDER_ROLES = COLUMN_ROLES.filter((role) => role !== 'consent');
-/** Score of a name that says "order". Customers have ids too. */
-const SAYS_ORDER = 0.7;
 
 /**
  * Maps a header by the names of its columns and the shape of their values. If either does not fit, leaves the field

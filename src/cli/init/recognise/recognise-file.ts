@@ -16,7 +16,7 @@ import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { openRecords } from '../../../intake/read/open-records.ts';
 import type { SourceClients } from '../../../store/source-clients.ts';
 import type { UnclearColumn } from './assign-columns.ts';
-import { isWordOfNames } from './column-names.ts';
+import { amountNameOf, isWordOfNames, nameScorer, SAYS_ORDER } from './column-names.ts';
 
 /** What one file was recognised as. */
 export type RecognisedFile = {
@@ -268,7 +268,10 @@ export function subjectOf(layout: Layout): ReadFor | null {
 function recogniseHeader(header: readonly string[], layouts: readonly Layout[]): HeaderVerdict {
   const names = new Set(header.map(foldHeader));
   const shared = sharedColumns(layouts);
-  const candidates = layouts.map((layout) => weigh(layout, names, shared));
+  const namesOrders = hasOrderNames(header, layouts);
+  const candidates = layouts
+    .filter((layout) => !namesOrders || subjectOf(layout) !== 'customers')
+    .map((layout) => weigh(layout, names, shared));
   const proven = candidates.filter(({ weight }) => weight >= ENOUGH).sort(byWeight);
   const [best] = proven;
   const complete = proven.find(({ missing }) => missing.length === 0);
@@ -281,6 +284,21 @@ function recogniseHeader(header: readonly string[], layouts: readonly Layout[]):
     .sort(byWeight);
   if (own !== undefined) return { kind: 'known', ...own };
   return best === undefined ? { kind: 'unknown' } : { kind: 'incomplete', ...best };
+}
+
+/**
+ * True if columns are named like the id and the total of an order. Orders have the address of the customer, too, by which
+ * some exports of customers are known.
+ */
+function hasOrderNames(header: readonly string[], layouts: readonly Layout[]): boolean {
+  const score = nameScorer(layouts);
+  return (
+    header.some((name) => score(name, 'order_id') >= SAYS_ORDER) &&
+    header.some((name) => {
+      const amount = amountNameOf(name);
+      return amount?.field === 'total' && amount.certain;
+    })
+  );
 }
 
 function byWeight(one: Candidate, other: Candidate): number {

@@ -197,8 +197,10 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
   const { files, source, path, taken, label } = options;
   const [first] = files;
   const { verdict, form } = first;
-  if (verdict.kind === 'incomplete') return lacking(verdict);
   const shared = verdict.kind === 'known' ? null : proposeOnce(options);
+  // A file that only shares some names with a known export has columns of its own for what that one requires.
+  if (verdict.kind === 'incomplete' && (shared === null || !hasFieldsOf(verdict.layout, shared)))
+    return lacking(verdict);
   if (shared !== null && 'why' in shared) return withoutLayout(shared, first);
   const layout = verdict.kind === 'known' ? verdict.layout : (shared?.layout ?? first.splitting);
   const subject = subjectOf(layout);
@@ -305,6 +307,11 @@ function isDamaged(examined: OrdersExamined): boolean {
   const { orders, rejected } = examined.preview;
   const isBroken = rejected.some(({ code }) => code === 'ragged_row' || code === 'bad_quoting');
   return isBroken && (orders === 0 || hasNoStatus(examined));
+}
+
+function hasFieldsOf({ required }: Layout, proposed: ProposedLayout | NoLayout): boolean {
+  if ('why' in proposed) return proposed.code === 'unclear_columns' && !isHopeless(proposed);
+  return required.every((field) => proposed.layout.columns[field] !== undefined);
 }
 
 function lacking({

@@ -106,6 +106,75 @@ test('whatever other amounts a file has, none is proposed as revenue if no colum
   );
 });
 
+const OWN = ['Order no', 'Total', 'Status', 'Coupon'];
+/** Rows of `OWN` and more cells. */
+const withCells = (...more: readonly (readonly string[])[]): string[][] =>
+  more.map((cells, at) => [`${at + 1}`, `1${at}.50`, 'paid', ['MIA10', 'JOE15', ''][at % 3] ?? '', ...cells]);
+
+test.each([
+  ['goods that are written as codes of currencies', 'Naam', ['TOP', 'CUP', 'TOP'], 'and words as well'],
+  ['the time of an export', 'Stempel', Array(3).fill('2026-10-01T10:00:00Z'), 'one time on all rows'],
+])('%s are asked about, although no other column has such values', (_, name, cells, why) => {
+  const proposed = propose([...OWN, name], withCells(...cells.map((cell) => [cell])));
+  expect(proposed).toMatchObject({ unclear: [{ header: name, why: expect.stringContaining(why) }] });
+});
+
+test('neither names of goods nor logins, exports and shelves are a currency, a time of order or codes by their values', () => {
+  const header = [...OWN.slice(0, 3), 'Product', 'Naam', 'Last login', 'Exported', 'Bin', 'Influencer'];
+  const row = (id: string, ...cells: readonly string[]) => [id, '10.50', 'paid', ...cells, 'SHELF1', '@mia'];
+  const proposed = propose(header, [
+    row('1', 'TOP', 'Top', '2026-10-01T10:00:00Z', '2026-11-01T10:00:00Z'),
+    row('2', 'CUP', 'Cup', '2026-10-02T10:00:00Z', '2026-11-02T10:00:00Z'),
+    row('3', 'TOP', 'Top', '2026-10-03T10:00:00Z', '2026-11-03T10:00:00Z'),
+  ]);
+  if (!('layout' in proposed)) throw new Error(proposed.why);
+  const read = proposed.columns.filter(({ role }) => role !== null).map(({ header: name }) => name);
+  expect(read).toEqual(['Order no', 'Total', 'Status', 'Influencer']);
+});
+
+test('codes by their values are asked about if every order has one', () => {
+  const cells = (last: string) => withCells(['AAA1'], ['AAA1'], [last]).map((row) => row.toSpliced(3, 1));
+  const header = [...OWN.slice(0, 3), 'Hint'];
+  expect(propose(header, cells('BBB2'))).toMatchObject({ unclear: [{ header: 'Hint', likely: 'codes' }] });
+  expect(propose(header, cells(''))).toMatchObject({ layout: { columns: { codes: ['Hint'] } } });
+});
+
+test('orders with the address of the customer are no list of customers, whatever export has such a column', async () => {
+  const folder = folderWith({
+    'orders.csv':
+      'id,order_number,user_name,user_email,currency,total,status,discount_code\n7,1001,Ada,ada@example.com,USD,44.10,paid,MIRA10\n8,1002,Bob,bob@example.com,USD,9.00,paid,\n',
+  });
+  const found = await look(folder);
+  expect(summary(found)).toEqual(['orders proposed  1']);
+  expect(ordersOf(found).preview.revenue).toEqual([{ currency: 'USD', amount: '44.1000' }]);
+  // The buyer is no influencer, as a user of that name is in a list of creators.
+  expect(ordersOf(found).layout.columns.influencer_handle).toBeUndefined();
+});
+
+test('what shares names with a known export, and has columns of its own for what that one requires, is proposed', async () => {
+  const header = 'order_number,order_total,order_coupon,ordered_date,ordered_time,currency';
+  const row = '701,41.00,MIRA10,2026-10-05,10:15:00 PM,USD';
+  const others = folderWith({ 'a.csv': `${header},payment_status\n${row},PAID\n` });
+  const found = await look(others);
+  expect(summary(found)).toEqual(['a proposed  1']);
+  expect(ordersOf(found).preview).toMatchObject({
+    credited: 1,
+    placed: { first: '2026-10-05T22:15:00Z' },
+  });
+  expect(summary(await look(folderWith({ 'a.csv': `${header}\n${row}\n` })))).toEqual([
+    'a.csv header_mismatch',
+  ]);
+});
+
+test('a blank currency beside others is rejected, as in a run, because no person is asked for it', async () => {
+  const rows = ['1,10.00,paid,MIA10,GBP', '2,12.00,paid,MIA10,'];
+  const folder = folderWith({ 'a.csv': `${[...OWN, 'Curr'].join(',')}\n${rows.join('\n')}\n` });
+  expect(ordersOf(await look(folder)).preview).toMatchObject({
+    credited: 1,
+    rejected: [{ code: 'missing_value', column: 'Curr' }],
+  });
+});
+
 test('other amounts beside a total are named with the reason for which they are not read', () => {
   const header = [
     'Order No',
