@@ -31,9 +31,9 @@ export type KnownFile = {
 /** Lists the last reading of each file name, by source and name. */
 export async function listKnownFiles(
   db: Database,
-  filter: { readonly source?: string; readonly layout?: string } = {},
+  filter: { readonly source?: string; readonly layout?: string; readonly uri?: string } = {},
 ): Promise<readonly KnownFile[]> {
-  const { source = null, layout = null } = filter;
+  const { source = null, layout = null, uri = null } = filter;
   return rowsOf<KnownFile>(db)`
     select distinct
       on (f.source, f.uri, f.read_for) f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor",
@@ -48,6 +48,7 @@ export async function listKnownFiles(
       left join intake.source_files original on original.source_file_id = f.duplicate_of
     where f.superseded_by is null and (${source}::text is null or f.source = ${source}::text)
       and (${layout}::text is null or f.layout = ${layout}::text)
+      and (${uri}::text is null or f.uri = ${uri}::text)
       and not (f.state = 'released' and f.released_by is null and exists (
         select from intake.source_files other
         where other.source = f.source and other.read_for = f.read_for and other.uri = f.uri

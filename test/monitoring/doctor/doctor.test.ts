@@ -186,6 +186,14 @@ describe('doctor', () => {
     expect(troubles(unfit, 'problem')[0]).toContain(
       'source shop: The header does not fit the layout generic',
     );
+    rmSync(join(workshop.folder, 'exports', '2026-05.csv'));
+    await workshop.run();
+    workshop.drop('2026-06.csv', 'order_id,order_revenue,currency\no7,2.00,EUR\n');
+    expect(troubles(await examine(workshop), 'problem')).toEqual([
+      expect.stringMatching(/^source shop: The file lacks "status", .* an earlier file of this source has/),
+    ]);
+    workshop.drop('2026-06.csv', toCsv([{ id: 'o7' }]));
+    expect(troubles(await examine(workshop), 'problem')).toEqual([]);
     rmSync(join(workshop.folder, 'exports'), { recursive: true });
     expect(troubles(await examine(workshop), 'problem')).toEqual([
       `source shop: The folder does not exist. (${join(workshop.folder, 'exports')})`,

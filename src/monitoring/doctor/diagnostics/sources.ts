@@ -15,12 +15,13 @@ import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { resolveForOrders } from '../../../intake/orders/map/resolve-for-orders.ts';
 import { firstDay } from '../../../intake/read/listing-window.ts';
 import { openRecords } from '../../../intake/read/open-records.ts';
+import { requireEarlierColumns } from '../../../intake/read/require-earlier-columns.ts';
 import type { Diagnostic, NewestFile, Patient } from '../../../runs/runnable-kind.ts';
 import { describeUnreadFiles, findAllUnreadFiles } from '../../../runs/unread-files.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { isWeaklyVersioned } from '../../../store/s3/s3-version.ts';
 
-/** Lists each source, reads the beginning of its newest file, and checks the header against the layout. */
+/** Lists each source, reads the beginning of its newest file, and checks the header against the layout and earlier files. */
 export const sources: Diagnostic = {
   name: 'source',
   async look(patient) {
@@ -53,6 +54,11 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     const file = { layout, otherLayouts, source, open: opener(patient, { source, layout, file: newest }) };
     let shown = '';
     for (const { check } of readers) shown += await check(file);
+    const { db, hasTables } = patient;
+    const header = await headerOf(file);
+    for (const { purpose } of hasTables ? readers : [])
+      if (db !== null)
+        await requireEarlierColumns(db, { header, file: newest, source, layout, readFor: purpose.readFor });
     const number = plural(files, 'file');
     const count = since === null ? number : `${number} of ${since} or later`;
     return [
@@ -136,12 +142,13 @@ function noFiles(
  *
  * @throws FileHeld for the same reasons as in a run.
  */
-export async function checkHeader({ layout, otherLayouts, source, open }: NewestFile): Promise<string> {
-  let columns: readonly string[] = [];
-  for await (const { header } of open()) {
-    columns = header;
-    break;
-  }
-  resolveForOrders(columns, layoutFor(layout, 'orders') ?? layout, { source, otherLayouts });
+export async function checkHeader(file: NewestFile): Promise<string> {
+  const { layout } = file;
+  resolveForOrders(await headerOf(file), layoutFor(layout, 'orders') ?? layout, file);
   return '';
+}
+
+async function headerOf({ open }: Pick<NewestFile, 'open'>): Promise<readonly string[]> {
+  for await (const { header } of open()) return header;
+  return [];
 }
