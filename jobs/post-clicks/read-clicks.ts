@@ -1,15 +1,19 @@
 import { hash } from 'node:crypto';
 import type { SourceSettings } from '../../src/config/source-fields.ts';
+import { FileHeld } from '../../src/core/held/file-held.ts';
 import type { LayoutField } from '../../src/core/layout.ts';
 import type { CsvRecord } from '../../src/core/record.ts';
 import { foldCode, foldHandle } from '../../src/core/text/fold.ts';
 import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
+import { mayExcludeClicks } from '../../src/intake/layout/column-words.ts';
+import { reasonIn, shownHeader } from '../../src/intake/layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../src/intake/layout/resolve-header.ts';
+import { cellTest } from '../../src/intake/layout/test-cell.ts';
 import type { Layout } from '../../src/intake/layout/to-layout.ts';
 import type { Fault } from '../../src/intake/map/fault.ts';
 import { linkFinder, linkOf } from '../../src/intake/map/find-links.ts';
 import { firstFilled, type MapRowsOptions, type ReadRow } from '../../src/intake/map/map-rows.ts';
-import { cleanText } from '../../src/intake/values/clean-text.ts';
+import { cleanText, foldWord } from '../../src/intake/values/clean-text.ts';
 import { type DateWatch, watchDates, withDateOrder } from '../../src/intake/values/date-order.ts';
 import { parseId } from '../../src/intake/values/parse-id.ts';
 import { timeParser } from '../../src/intake/values/parse-time.ts';
@@ -78,8 +82,11 @@ function readerOf(
   dates: DateWatch | null,
 ): (record: CsvRecord) => ReadRow<StatedClicks> {
   const find = subjectFinder(header, layout);
+  const exclude = excluderOf(header, layout);
   const parseDay = timeParser(layout.times.formats, layout.times.zone ?? 'UTC');
   return ({ cells, line }) => {
+    const excluded = exclude(cells);
+    if (excluded !== null) return excluded;
     const subject = find(cells);
     if ('kind' in subject) return subject;
     const day = firstFilled(cells, header.fields.day);
@@ -107,6 +114,49 @@ function readerOf(
       },
     };
   };
+}
+
+/**
+ * Creates the function that says which rows are no clicks of people, by the `exclusions` of the layout.
+ *
+ * @throws FileHeld `column_missing` if the file lacks a column of these, or has one of such a meaning that the layout does not
+ * read.
+ */
+function excluderOf(
+  header: ResolvedHeader,
+  { exclusions, mayBeMissing }: Layout,
+): (cells: readonly string[]) => Exclude<ReadRow<never>, { kind: 'row' }> | null {
+  const missing = exclusions.find(
+    ({ columns }) => header.find(columns) === null && reasonIn(mayBeMissing, columns) === null,
+  );
+  if (missing !== undefined)
+    throw uncounted(`The file lacks ${shownHeader(missing.columns[0] ?? '')}, which says which rows count.`);
+  const unread = header.unread.find(mayExcludeClicks);
+  if (unread !== undefined)
+    throw uncounted(
+      `The file has ${shownHeader(unread)}, which may say that a row has no clicks of people, and which the layout does not read.`,
+    );
+  const rules = exclusions.flatMap((rule) => {
+    const column = header.find(rule.columns);
+    const allowed = rule.unless && new Set(rule.unless.map(foldWord));
+    return column === null ? [] : [{ column, allowed, reason: rule.reason, test: cellTest(rule) }];
+  });
+  return (cells) => {
+    for (const { column, allowed, reason, test } of rules) {
+      const cell = cells[column.index] ?? '';
+      if (test(cell)) return { kind: 'passed_over', why: reason };
+      if (allowed?.has(foldWord(cell)) === false) return { kind: 'fault', fault: UNKNOWN_KIND, column };
+    }
+    return null;
+  };
+}
+
+function uncounted(what: string): FileHeld {
+  return new FileHeld({
+    code: 'column_missing',
+    message: `${what} Without it, clicks of bots or tests would be posted, and the service cannot take clicks back.`,
+    help: 'Say in a layout of your own which of its words count: exclusions: [{ reason: bot, columns: [type], equals: [bot], unless: [link, ""] }]. Or export only clicks of people, without the column.',
+  });
 }
 
 function coverageOf(country: string): Coverage {
@@ -219,6 +269,11 @@ const NO_DAY: Fault = {
   code: 'missing_value',
   reason: 'The day is blank.',
   help: 'Export the clicks by day: without a day, the tool cannot tell which clicks were posted before.',
+};
+const UNKNOWN_KIND: Fault = {
+  code: 'unknown_kind',
+  reason: 'The layout does not say whether clicks of this kind count.',
+  help: 'Add the word to the rule under exclusions of the layout: under unless if such clicks count, else under equals.',
 };
 const NO_COUNT: Fault = {
   code: 'bad_count',

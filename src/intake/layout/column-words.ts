@@ -86,6 +86,16 @@ export const LOWERING_MEANINGS = Object.keys(NAMES) as LoweringMeaning[];
 const STATES = ['test', 'draft', 'disputed', 'unknown_risk', 'order_status', 'other_status'] as const;
 export const STATE_MEANINGS = [...STATES, 'kind', 'other_order'] as const;
 
+/** Columns of clicks that tell those of programs from those of people. */
+const OF_PROGRAMS = termsIn(
+  `=bot, =bots, =robot, =robots, ^crawler, =spider, =human, =invalid, =fraud, =filtered, traffic type, traffic quality, click type`,
+);
+
+/** True if the name of a column of clicks says that some of its rows may be no clicks of people: tests, bots, other kinds. */
+export function mayExcludeClicks(header: string): boolean {
+  return means(header, 'kind') || means(header, 'test') || says(headerWords(header), OF_PROGRAMS);
+}
+
 /** Names that only speak of a refund or of a cancellation: `Return policy`, `Annuleringsverzekering`, `Consent revoked at`. */
 const IS_ABOUT =
   /(?: (?:insurance|policy|link|url)|versicherung|verzekering|label|address|adres(?:se?)?|\brefundable|\bnoise cancell?ing|\breturns? (?:customer|window|period|by))$|\b(?:marketing|newsletter|consent|cookies?)\b/;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readClicks } from '../../../jobs/post-clicks/read-clicks.ts';
 import { parseCsv } from '../../../src/intake/csv/parse-csv.ts';
 import { loadLayout } from '../../../src/intake/layout/load-layout.ts';
-import type { MoneyFormat } from '../../../src/intake/layout/to-layout.ts';
+import type { ExclusionRule, MoneyFormat } from '../../../src/intake/layout/to-layout.ts';
 import { mapRows } from '../../../src/intake/map/map-rows.ts';
 import { inPieces, PARSE_OPTIONS } from '../../intake/csv/parse-text.ts';
 
@@ -18,6 +18,40 @@ async function countOf(cell: string, thousands: MoneyFormat['thousands']): Promi
     for (const { content } of rows) return content.clicks;
   return null;
 }
+
+const BOTS: ExclusionRule = {
+  ...{ reason: 'bot', columns: ['type'], equals: ['bot'], unless: ['link', ''] },
+  ...{ noneOf: null, notBlank: false, matches: null },
+};
+
+/** Reads rows of `kind,clicks`. @returns the clicks that count, and what became of the other rows. */
+async function readKinds(rows: readonly string[], exclusions: readonly ExclusionRule[] = [], name = 'type') {
+  const text = `day,code,${name},clicks\n${rows.map((row) => `2026-04-10,MIA10,${row}\n`).join('')}`;
+  const chunks = parseCsv(inPieces(text, 100), PARSE_OPTIONS);
+  const layout = { ...loadLayout('generic-clicks'), exclusions };
+  const options = { layout, readFor: 'clicks' } as const;
+  const read = readClicks({ name: 'x', dateOrder: null });
+  const batches = await Array.fromAsync(mapRows(chunks, { ...options, ...read }));
+  return batches.map(({ rows: counted, passedOver, rejected }) => ({
+    clicks: counted.map(({ content }) => content.clicks),
+    passedOver,
+    rejected: rejected.map(({ code, value }) => [code, value]),
+  }));
+}
+
+test('a file is held if a column tells bots from people and the layout does not read it, and is read by exclusions', async () => {
+  for (const name of ['type', 'Bot', 'Is test', 'Traffic type'])
+    await expect(readKinds(['link,3', 'bot,40'], [], name)).rejects.toMatchObject({
+      reason: { code: 'column_missing' },
+    });
+  expect(await readKinds(['link,3', 'bot,40', ',4', 'crawler,5'], [BOTS])).toEqual([
+    { clicks: [3, 4], passedOver: { bot: 1 }, rejected: [['unknown_kind', 'crawler']] },
+  ]);
+  await expect(readKinds(['x,3'], [BOTS], 'device type')).rejects.toMatchObject({
+    reason: { code: 'column_missing', message: expect.stringContaining('lacks "type"') },
+  });
+  expect(await readKinds(['x,3'], [], 'device type')).toMatchObject([{ clicks: [3] }]);
+});
 
 test.each([
   ['1,234', 1_234],
