@@ -11,7 +11,7 @@ import { findIds, linkFinder, linkOf, noteOf } from '../../map/find-links.ts';
 import { cleanText, isBlank } from '../../values/clean-text.ts';
 import type { DateWatch } from '../../values/date-order.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
-import { currencyParser } from '../../values/parse-currency.ts';
+import { currencyParser, NO_CURRENCY } from '../../values/parse-currency.ts';
 import { findAddress, parseId } from '../../values/parse-id.ts';
 import { isZero, parseMoneyIn } from '../../values/parse-money.ts';
 import { type TimeParser, timeParser } from '../../values/parse-time.ts';
@@ -50,12 +50,17 @@ export class OrderBuilder {
   readonly #links: (notes: string) => readonly string[];
   readonly #refunds: RefundReader;
   readonly #mustHave: ReadonlySet<LayoutField>;
+  /** The currency of the source, for orders whose rows state none. */
+  readonly #givenCurrency: string | null;
+  #firstWithout: StagedOrder | null = null;
+  #firstOther: StagedOrder | null = null;
   readonly #zeroFallsThrough: ReadonlySet<LayoutField>;
 
   constructor(layout: Layout, plan: ColumnPlan, given: Given) {
     this.#layout = layout;
     this.#plan = plan;
-    this.#currency = currencyParser(layout.currency ?? given.currency);
+    this.#givenCurrency = layout.currency ?? given.currency;
+    this.#currency = currencyParser(this.#givenCurrency);
     const { formats, zone } = layout.times;
     this.#time = timeParser(formats, zone ?? given.timeZone);
     this.#timesIn = remember((cell) => {
@@ -79,7 +84,9 @@ export class OrderBuilder {
     const continuation = { groupKey, line, record, rowCount };
     if (this.#isContinuation(open)) return { kind: 'continuation', continuation };
     try {
-      return { kind: 'order', order: this.#toOrder(open) };
+      const order = this.#toOrder(open);
+      this.#noteCurrency(open, order);
+      return { kind: 'order', order };
     } catch (error) {
       if (error instanceof ValueFault) return error.built;
       throw error;
@@ -95,6 +102,26 @@ export class OrderBuilder {
     const name = textOf('order_name') ?? (isGroupedById ? null : key);
     const isName = name !== null && name.length <= MAX_TEXT_CHARS && findAddress(name) === null;
     return { orderId: typeof id === 'string' && id !== '' ? id : null, orderName: isName ? name : null };
+  }
+
+  /**
+   * The orders of a file in which a blank currency need not be that of the source: the first one with an amount and without a
+   * currency, and the first one in another currency. Null if the file does not have both.
+   */
+  get openCurrency(): { readonly without: StagedOrder; readonly other: StagedOrder } | null {
+    const [without, other] = [this.#firstWithout, this.#firstOther];
+    return without === null || other === null ? null : { without, other };
+  }
+
+  #noteCurrency(open: OpenOrder, order: StagedOrder): void {
+    if (this.#plan.fields.currency.length === 0 || this.#givenCurrency === NO_CURRENCY) return;
+    if (order.currency !== this.#givenCurrency) this.#firstOther ??= order;
+    // Orders without an amount, such as pending ones, have no currency yet.
+    else if (
+      this.#place(open, 'currency') === -1 &&
+      (order.total ?? order.subtotal ?? order.refunded) !== null
+    )
+      this.#firstWithout ??= order;
   }
 
   /** True if the rows are only line items of an order whose first row is elsewhere. */

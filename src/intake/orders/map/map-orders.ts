@@ -9,6 +9,7 @@ import type {
 import type { CsvChunk, CsvRecord, FooterRow, LostRow, OpenRow, RejectedRow } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { layoutFor, layoutForOrders } from '../../layout/layout-for.ts';
+import { reasonIn, shownHeader } from '../../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
 import type { Layout, OtherLayouts } from '../../layout/to-layout.ts';
 import { type Fault, reject } from '../../map/fault.ts';
@@ -131,7 +132,7 @@ export async function* mapOrders(
   if (cut !== null) into?.cut(cut);
   into?.close(pending);
   if (sizeOf(pending) > 0 || pending.missing.length > 0) yield toBatch(pending);
-  into?.requireStatus();
+  into?.requireKnown();
 }
 
 function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): readonly CsvRecord[] {
@@ -153,8 +154,11 @@ type OrderRows = {
   /** Notes that the text ends within its last row. */
   readonly cut: (row: OpenRow) => void;
   readonly close: (to: Pending) => void;
-  /** Called at the end. Throws FileHeld `no_status` if no order has one although the layout has a column of it. */
-  readonly requireStatus: () => void;
+  /**
+   * Called at the end. Throws FileHeld `no_status` if no order has one although the layout has a column of it, and
+   * `currency_unknown` if some state no currency and others another one than the source.
+   */
+  readonly requireKnown: () => void;
 };
 
 function openRows(
@@ -254,8 +258,11 @@ function openRows(
     },
     cut: (row) => window.cut(row),
     close,
-    requireStatus() {
+    requireKnown() {
       if (isStatusBlank && orders > 0) throw noStatus(fields.status[0]?.name ?? 'status');
+      const [{ name } = { name: 'currency' }] = fields.currency;
+      const isExcused = reasonIn(source.missingColumns ?? {}, [name]) !== null;
+      if (builder.openCurrency !== null && !isExcused) throw openCurrency(name, builder.openCurrency);
     },
   };
 }
@@ -266,6 +273,19 @@ function noStatus(column: string): FileHeld {
     code: 'no_status',
     message: `The column "${column}" is blank for every order, so none of them is known to count. Exports of abandoned checkouts look like this.`,
     help: 'Export the orders with their statuses. If the job credits orders of every status on purpose, set include: any on it.',
+  });
+}
+
+/** Creates the hold for a file in which the orders without a currency may have that of the source, or that of others. */
+function openCurrency(
+  column: string,
+  { without, other }: NonNullable<OrderBuilder['openCurrency']>,
+): FileHeld {
+  const shown = shownHeader(column);
+  return new FileHeld({
+    code: 'currency_unknown',
+    message: `The column ${shown} is blank for the order on line ${without.line}, and says ${other.currency} on line ${other.line}, so it is not known that the order without a currency is in ${without.currency}, the currency of the source.`,
+    help: `Fill in the column, or export the file again. If all orders without a currency are in ${without.currency}, say so with the reason under the source: missing_columns: { ${shown}: "…" }`,
   });
 }
 

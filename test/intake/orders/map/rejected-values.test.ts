@@ -43,6 +43,20 @@ test('a row without a currency is rejected if the source has none, and a file wi
   });
 });
 
+test('a blank currency is that of the source, unless an order of the file states another one', async () => {
+  const source = { timeZone: null, currency: 'EUR' };
+  const csv = (...currencies: readonly string[]): string =>
+    `order_id,order_revenue,currency\n${currencies.map((one, at) => `${at},5,${one}`).join('\n')}\n`;
+  const { orders } = await mapText(csv('', 'EUR', ''), { source });
+  expect(orders.map(({ currency }) => currency)).toEqual(['EUR', 'EUR', 'EUR']);
+  for (const text of [csv('', 'EUR', 'GBP'), csv('GBP', '')])
+    await expect(mapText(text, { source })).rejects.toMatchObject({ reason: { code: 'currency_unknown' } });
+  // What has no amount has nothing to be credited.
+  await mapText(csv('', 'GBP').replace('0,5', '0,'), { source });
+  const excused = { source: { ...source, missingColumns: { Currency: 'Blank is EUR.' } } };
+  expect((await mapText(csv('', 'GBP'), excused)).orders).toHaveLength(2);
+});
+
 test('escaped formulas of the export of rejected rows are read back', async () => {
   const { orders } = await mapText(
     "order_id,order_revenue,currency,discount_codes,influencer_handle\n1,'-5.00,EUR,'=ADA,'@ada\n",
