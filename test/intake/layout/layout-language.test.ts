@@ -203,6 +203,27 @@ columns: { order_id: [shop and receipt] }`;
   ]);
 });
 
+test('a file is held if ids are joined from what tells sales from refunds, by its name or by its words', async () => {
+  const yaml = (part: string): string => `
+joined_columns: [{ name: id and kind, columns: [id, ${part}] }]
+columns: { order_id: [id and kind] }`;
+  const rows = (part: string, word: string): string[] => [
+    `id,${part},total,currency`,
+    '12,Verkoop,50.00,EUR',
+    `12,${word},20.00,EUR`,
+  ];
+  const held = (reason: object) => ({ reason: { code: 'column_missing', ...reason } });
+  for (const name of ['Type', 'Soort', 'Order type', 'Status'])
+    await expect(mapRows(yaml(name), rows(name, 'Kassa'))).rejects.toMatchObject(
+      held({ message: expect.stringContaining(`from "${name}"`) }),
+    );
+  for (const word of ['Retour', 'Refund', 'geannuleerd'])
+    await expect(mapRows(yaml('Boeking'), rows('Boeking', word))).rejects.toMatchObject(
+      held({ message: expect.stringContaining('on line 3') }),
+    );
+  expect((await mapRows(yaml('Boeking'), rows('Boeking', 'Retourenhof Nord'))).orders).toHaveLength(2);
+});
+
 test('a conditional column is summed like any other', async () => {
   const yaml = `
 grouping: { sum: { total: { plus: [price, tax on top] } } }

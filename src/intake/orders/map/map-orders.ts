@@ -18,6 +18,7 @@ import { type DateWatch, withDateOrder } from '../../values/date-order.ts';
 import { type MarkWatch, withDecimalMark } from '../../values/decimal-mark.ts';
 import { OrderBuilder } from './build-order.ts';
 import type { CustomerKeyOf } from './customer-key.ts';
+import { watchJoinedIds } from './joined-ids.ts';
 import { newestOf } from './last-change.ts';
 import { WaitingLostRows } from './lost-rows.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
@@ -169,6 +170,7 @@ function openRows(
   const { source, dates = null, marks = null, customerKeyOf = null, onIdColumn, onFooter } = options;
   const { generationOrders, anyStatus = false } = options;
   const { check, fields } = header;
+  const checkJoined = watchJoinedIds(header, layout);
   const plan = planColumns(layout, header, source);
   const builder = new OrderBuilder(layout, plan, { ...source, dates, marks, customerKeyOf });
   const window = new OrderWindow(plan, {
@@ -240,6 +242,7 @@ function openRows(
   return {
     take(record, to) {
       check(record);
+      checkJoined(record);
       if (waiting.length < MAX_TOTALS_ROWS && isBlank(record.cells[plan.group.index] ?? '')) {
         waiting.push(record);
         return;

@@ -4,6 +4,7 @@ import { requireLoweringColumns, shownHeader, unreadColumns } from '../../layout
 import { refuseNotOrders } from '../../layout/not-orders.ts';
 import { type ResolvedHeader, resolveHeader } from '../../layout/resolve-header.ts';
 import type { Layout, OtherLayouts } from '../../layout/to-layout.ts';
+import { refuseJoinedKinds } from './joined-ids.ts';
 
 /** What is needed, in addition to its header, to decide whether a file can be read for its orders. */
 export type OrderReading = {
@@ -26,6 +27,7 @@ export function resolveForOrders(
   refuseNotOrders(header, layout);
   const resolved = resolveHeader(header, layout, otherLayouts);
   requireLoweringColumns(resolved, layout, source);
+  refuseJoinedKinds(resolved, layout, source);
   if (resolved.fields.currency.length > 0) return resolved;
   const given = layout.currency ?? source.currency;
   const [column = 'currency'] = layout.columns.currency ?? [];
