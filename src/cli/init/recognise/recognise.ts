@@ -1,11 +1,13 @@
 import { posix } from 'node:path';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
+import { readClicks } from '../../../../jobs/post-clicks/read-clicks.ts';
 import type { SourceSettings } from '../../../config/source-fields.ts';
+import { FileHeld } from '../../../core/held/file-held.ts';
 import type { StatedRoles } from '../../../core/layout.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { fileName } from '../../../core/text/file-name.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
-import { listSpellings } from '../../../intake/layout/resolve-header.ts';
+import { listSpellings, resolveHeader } from '../../../intake/layout/resolve-header.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import { listFiles } from '../../../store/list-files.ts';
@@ -204,6 +206,8 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
   if (shared !== null && 'why' in shared) return withoutLayout(shared, first);
   const layout = verdict.kind === 'known' ? verdict.layout : (shared?.layout ?? first.splitting);
   const subject = subjectOf(layout);
+  const held = subject === 'clicks' ? whyHeld(first.top.header, layout, source) : null;
+  if (held !== null) return held;
   const unit = verdict.kind === 'known' && subject === 'orders' ? unitIn(first.top, layout) : undefined;
   if (unit !== undefined)
     return {
@@ -242,6 +246,22 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
     proposed,
     examined,
   };
+}
+
+/** Why a run would hold a file of clicks by its header; null if it would not. */
+function whyHeld(
+  header: readonly string[],
+  layout: Layout,
+  source: SourceSettings,
+): Omit<RefusedFile, 'file'> | null {
+  try {
+    readClicks(source).open(resolveHeader(header, layout), layout);
+    return null;
+  } catch (error) {
+    if (!(error instanceof FileHeld)) throw error;
+    const { code, message, help } = error.reason;
+    return { code, why: `${message} ${help}` };
+  }
 }
 
 function withoutLayout(

@@ -25,6 +25,21 @@ test('every fixture of a known export is recognised', async () => {
   ]);
 });
 
+test('own files of clicks are recognised, and refused if a run would hold them for clicks of bots', async () => {
+  const folder = folderWith({
+    'links/a.csv': 'day,link,clicks\n2026-10-01,bit.ly/MIA10,5\n',
+    'codes/b.csv': 'day,code,clicks,country\n2026-10-01,MIA10,5,NL\n',
+    'bots/c.csv': 'day,code,type,clicks\n2026-10-01,MIA10,bot,50\n',
+  });
+  const found = await look(folder);
+  expect(summary(found).map((line) => line.replace(/^\S+ /, ''))).toEqual([
+    'generic-clicks codes/ 1',
+    'generic-clicks links/ 1',
+    'column_missing',
+  ]);
+  expect(found.refused[0]?.why).toContain('The file has "type", which may say');
+});
+
 test('compressed and re-encoded files are examined, and files of one kind and encoding form one source', async () => {
   const text = `${SHOPIFY}\n${ORDER}\n`;
   const folder = folderWith({
