@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import { databaseClock } from '../../src/db/clock.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { countOf, execute, rowsOf } from '../../src/db/statement.ts';
@@ -11,6 +12,17 @@ import type { DB } from '../../src/db/tables.ts';
 export async function isMirrored(db: Database): Promise<boolean> {
   const any = await db.selectFrom('mirror.publications').select('run_id').limit(1).executeTakeFirst();
   return any !== undefined;
+}
+
+/** The error of a job without a mirror of the account. */
+export function mirrorMissing(job: string): KnownError {
+  return configurationError({
+    code: 'mirror_missing',
+    message: 'The account was never mirrored, so the job would create existing deals a second time.',
+    where: `jobs.${job}`,
+    help: 'Run a job of the kind mirror-account first:  npx influencer-sync run mirror-account\nIf pipeline.yaml has none, add `mirror-account: { kind: mirror-account }` below jobs. Schedule it before this job.',
+    safe: 'Nothing was read or sent.',
+  });
 }
 
 /** Number of ledger attempts that a run has started so far. */

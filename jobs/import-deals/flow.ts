@@ -1,4 +1,3 @@
-import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import type { RunStop } from '../../src/core/run.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { replaceRows } from '../../src/intake/files/replace-rows.ts';
@@ -16,7 +15,7 @@ import type { FlowEnd } from '../../src/runs/runnable-kind.ts';
 import type { Client } from '../../src/service/client.ts';
 import { CREATORS, holdContradictory } from './decide-conflicting.ts';
 import { type DealRules, decideCreators, proposeDeals, proposeNotes } from './decide-creators.ts';
-import { countAttempts, handlesToLookUp, isMirrored, saveLookup } from './decide-requests.ts';
+import { countAttempts, handlesToLookUp, isMirrored, mirrorMissing, saveLookup } from './decide-requests.ts';
 import { readCreators } from './read-creators.ts';
 import { type DealsReport, reportDeals } from './report.ts';
 import type { ImportDealsSettings } from './settings.ts';
@@ -120,16 +119,6 @@ function decide(run: DealsRun, rules: DealRules, propose: typeof proposeDeals): 
 /** Number of requests that the run may still send. Null means no limit. */
 async function leftOf({ db, runId, options: { limit } }: DealsRun): Promise<number | null> {
   return limit === null ? null : Math.max(0, limit - (await countAttempts(db, runId)));
-}
-
-function mirrorMissing(job: string): KnownError {
-  return configurationError({
-    code: 'mirror_missing',
-    message: 'The account was never mirrored, so the job would create existing deals a second time.',
-    where: `jobs.${job}`,
-    help: 'Run a job of the kind mirror-account first, and schedule it before this one.',
-    safe: 'Nothing was read or sent.',
-  });
 }
 
 /**

@@ -16,6 +16,8 @@ export const importDeals: JobKind<ImportDealsSettings, DealsReport> = {
   purpose: () => ({ readFor: 'creators' }),
   leases: ({ sources }) => sources.map((source) => `creators in source:${source}`),
   plansInOverlay: true,
+  checkFile: async (file) => (await import('./doctor.ts')).checkCreators(file),
+  diagnostics: async () => (await import('./doctor.ts')).diagnostics,
   flow: async (run) => (await import('./flow.ts')).importDeals(run),
   fills: ['intake.creators', 'ledger.entries', 'bi.creators_imported', 'bi.doubts'],
   backfill: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { camelCased, id, optional, yesOrNo } from '../../src/config/fields.ts';
-import { type JobContext, sourceNames, timing } from '../../src/config/job-fields.ts';
+import { type JobContext, type JobSettings, sourceNames, timing } from '../../src/config/job-fields.ts';
 
 const fields = z.strictObject({
   kind: z.literal('import-deals'),
@@ -22,5 +22,10 @@ export const importDealsFields = fields.transform((file) => ({ name }: JobContex
   const { source, ...job } = camelCased(file);
   return { ...job, name, sources: source };
 });
+
+/** Whether a job creates deals from a list. */
+export function isImportDeals(job: JobSettings): job is ImportDealsSettings {
+  return job.kind === 'import-deals';
+}
 
 export type ImportDealsSettings = ReturnType<z.output<typeof importDealsFields>>;

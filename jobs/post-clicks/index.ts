@@ -16,6 +16,7 @@ export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
   purpose: () => ({ readFor: 'clicks' }),
   leases: ({ sources }) => sources.map((source) => `clicks in source:${source}`),
   plansInOverlay: true,
+  checkFile: async (file) => (await import('./doctor.ts')).checkClicks(file),
   flow: async (run) => (await import('./flow.ts')).postClicks(run),
   openIntake: async () => (await import('./flow.ts')).createClickIntake(),
   fills: ['intake.clicks', 'ledger.entries', 'bi.clicks', 'bi.clicks_posted', 'bi.doubts'],

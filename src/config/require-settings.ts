@@ -17,7 +17,7 @@ export function requireService(config: PipelineConfig): ApiSettings {
     where: `api.${missing} in ${shortPath(config.path)}`,
     help:
       url === ''
-        ? 'For a trial, start the sandbox and use the url and key that it prints:\n  npx influencer-sync sandbox --port 4010\n  INFLUENCER_API_URL=http://127.0.0.1:4010 INFLUENCER_API_KEY=… npx influencer-sync run <job>\nTo go live, set INFLUENCER_API_URL and INFLUENCER_API_KEY to those of the service.'
+        ? 'For a trial, start the sandbox and use the url and key that it prints:\n  npx influencer-sync sandbox --port 4010\n  export INFLUENCER_API_URL=http://127.0.0.1:4010 INFLUENCER_API_KEY=…\nTo go live, set both to those of the service. If a file such as .env has them, name it: --env-file .env'
         : 'Set INFLUENCER_API_KEY to the key on the API integration page of the service (or the one that the sandbox printed).',
     safe: 'Nothing was sent.',
   });

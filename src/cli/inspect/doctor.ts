@@ -35,7 +35,7 @@ async function performDoctor(output: Output, options: ConfigOptions): Promise<Ex
   const { show, end } = openFindings(output);
   const config = await readConfig(options, show);
   if (config !== null) await examineAll(config, show);
-  return end('doctor_finished');
+  return end('doctor_finished', { sayRun: true });
 }
 
 async function readConfig(

@@ -18,10 +18,16 @@ export function openFindings(output: Output) {
       output.emit({ event: 'finding', ...finding });
       output.print(renderFinding(finding, output.terminal));
     },
-    /** Shows the counts at the end. @returns 2 if there is a problem. */
-    end(event: string): ExitCode {
+    /**
+     * Shows the counts at the end.
+     *
+     * @param options.sayRun whether everything that a run depends on was looked at, so that the last line says whether one
+     *   can start.
+     * @returns 2 if there is a problem.
+     */
+    end(event: string, { sayRun = false }: { readonly sayRun?: boolean } = {}): ExitCode {
       output.emit({ event, ...counts });
-      output.print(renderVerdict({ ...counts, isBusy }, output.terminal));
+      output.print(renderVerdict({ ...counts, isBusy, sayRun }, output.terminal));
       return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
     },
   };
@@ -50,7 +56,12 @@ export function renderFinding({ status, about, what, why, fix }: Finding, termin
 
 /** The last line: the number of problems and warnings, and whether a run can start. */
 function renderVerdict(
-  { warning, problem, isBusy }: Readonly<Record<Finding['status'], number>> & { readonly isBusy: boolean },
+  {
+    warning,
+    problem,
+    isBusy,
+    sayRun,
+  }: Readonly<Record<Finding['status'], number>> & { readonly isBusy: boolean; readonly sayRun: boolean },
   terminal: Terminal,
 ): string {
   if (problem === 0 && warning === 0) return terminal.style(['green', 'bold'], '\nNo problems found.');
@@ -60,9 +71,11 @@ function renderVerdict(
   ].filter((part) => part !== '');
   const next =
     problem > 0
-      ? 'Fix the problems and run the command again.'
-      : isBusy
-        ? 'Another run can start when the one at work has ended.'
-        : 'A run can start.';
-  return `\n${terminal.style([problem > 0 ? 'red' : 'yellow', 'bold'], parts.join(', '))}. ${next}`;
+      ? ' Fix the problems and run the command again.'
+      : !sayRun
+        ? ''
+        : isBusy
+          ? ' Another run can start when the one at work has ended.'
+          : ' A run can start.';
+  return `\n${terminal.style([problem > 0 ? 'red' : 'yellow', 'bold'], parts.join(', '))}.${next}`;
 }

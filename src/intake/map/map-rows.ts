@@ -77,6 +77,25 @@ export async function* mapRows<Row>(
   atEnd?.();
 }
 
+/** Rows at the beginning of a file that are read to see whether a run would hold it. */
+const FIRST_ROWS = 1_000;
+
+/**
+ * Reads the first rows of a file, and keeps none.
+ *
+ * @throws FileHeld for the same reasons as `mapRows`.
+ */
+export async function checkFirstRows<Row>(
+  chunks: AsyncIterable<CsvChunk>,
+  options: MapRowsOptions<Row>,
+): Promise<void> {
+  let rows = 0;
+  for await (const { rowsRead } of mapRows(chunks, options)) {
+    rows += rowsRead;
+    if (rows >= FIRST_ROWS) return;
+  }
+}
+
 function readColumnsOf({ fields }: ResolvedHeader): ReadColumns {
   const has = (columns: readonly Column[]) => (at: number) => columns.some(({ index }) => index === at);
   return { isRead: has(Object.values(fields).flat()), isCurrency: has(fields.currency) };

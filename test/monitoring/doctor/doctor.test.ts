@@ -204,6 +204,28 @@ describe('doctor', () => {
     expect((await workshop.run()).exitCode).toBe(2);
   });
 
+  it('reports clicks and creators that a run would hold, and that no deal is created before the account was mirrored', async () => {
+    const more = `
+  clicks: {kind: post-clicks, source: clicks, brand_id: 4819, codes: ./codes.csv}
+  deals: {kind: import-deals, source: creators, brand_id: 4819}
+`;
+    const sources =
+      'sources:\n  clicks: {uri: ./clicks/, layout: bitly-clicks}\n  creators: {uri: ./creators/, layout: generic-creators}';
+    const workshop = await openHealthy({ flow: `${FLOW.replace('sources:', sources)}${more}` });
+    for (const name of ['clicks', 'creators']) {
+      mkdirSync(join(workshop.folder, name));
+      workshop.write(`${name}/a.csv`, 'Foo,Bar\n1,2\n');
+    }
+    expect(troubles(await examine(workshop), 'problem')).toEqual([
+      expect.stringContaining('source clicks: The header does not fit the layout bitly-clicks'),
+      expect.stringContaining('source creators: The header does not fit the layout generic-creators'),
+      expect.stringContaining('run of deals: The account was never mirrored'),
+    ]);
+    expect((await workshop.cli('run', 'deals')).exitCode).toBe(2);
+    // Only `doctor` looks at all that a run depends on.
+    expect((await workshop.cli('codes')).stdout).not.toContain('A run can start');
+  });
+
   it('reports a bucket without read access', async () => {
     const s3 = await startS3Server();
     onTestFinished(() => s3.close());
