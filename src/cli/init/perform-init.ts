@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { STARTER_REVENUE } from '../../../jobs/attribute-orders/settings.ts';
 import { jobKinds } from '../../../jobs/index.ts';
@@ -70,7 +70,7 @@ import { type Recognised, type RecognisedSource, recognise } from './recognise/r
 export async function performInit(
   output: Output,
   places: readonly string[],
-  given: InitOptions,
+  typed: InitOptions,
   asking: Asking = { input: process.stdin, output: process.stderr },
 ): Promise<ExitCode> {
   if (places.length === 0)
@@ -78,6 +78,7 @@ export async function performInit(
       'Name the folder, or the S3 address, where your exports are.',
       'For example:  npx influencer-sync init ./exports',
     );
+  const given = { ...typed, out: folderOf(typed) };
   if (given.envFile !== undefined) for (const one of readEnvFile(given.envFile)) given.onMisled?.(one);
   const folder = resolve(given.out);
   const kept = readKeptAnswers(folder);
@@ -190,6 +191,23 @@ export async function performInit(
     looked: client === null ? null : looked,
   });
   return exitCode;
+}
+
+/**
+ * The folder that is written to. `--config my-shop/pipeline.yaml` names it, too, as for the commands that read the file.
+ *
+ * @throws KnownError `usage` (exit 2) if `init` would write another file than the named one.
+ */
+function folderOf({ config, out }: InitOptions): string {
+  if (config === undefined) return out;
+  const isNamed = basename(config) === 'pipeline.yaml';
+  if (isNamed && (out === '.' || resolve(out) === resolve(dirname(config)))) return dirname(config);
+  throw usageError(
+    isNamed
+      ? '--config and --out name different folders.'
+      : `init writes a file called pipeline.yaml, and not ${basename(config)}.`,
+    'Name only the folder that it is written to:  --out FOLDER',
+  );
 }
 
 const NOT_LOOKED_UP: FoundOwners = { owners: [], proposals: [], left: 0, fault: null };
