@@ -106,7 +106,8 @@ export const CONFIGURED: ReadonlySet<string> = new Set(namesOf(GROUPS.flatMap(([
 
 function namesOf(commands: readonly CommandDefinition[], before = ''): readonly string[] {
   return commands.flatMap(({ name, readsConfig = true, commands: inner = [] }) => [
-    ...(readsConfig ? [before + name] : []),
+    // One that does the same as its subcommand takes the options of that one.
+    ...(readsConfig || inner.some(({ isDefault }) => isDefault) ? [before + name] : []),
     ...namesOf(inner, `${before}${name} `),
   ]);
 }
@@ -125,10 +126,9 @@ const EXIT_CODES = `
 npx influencer-sync <command> --help shows its options and examples, and
 npx influencer-sync help <word> finds commands, pages and error codes.
 
-Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need
-correction, 4 key refused, 5 already running, 6 orders in doubt, 7 the database
-lost claims or is another one, 8 no data of a customer to forget,
-130 interrupted`;
+Exit codes: 0 success, 1 unreachable, or a crash, 2 configuration or usage,
+3 done; rows or orders wait for you, 4 key refused, 5 already running,
+6 in doubt, 7 the ledger lost claims, 8 forget found nobody, 130 interrupted`;
 
 /** Runs one command line. Known errors are explained and others are reported as bugs; it never throws. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {

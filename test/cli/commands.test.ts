@@ -118,6 +118,22 @@ describe('help of the commands', () => {
     },
   );
 
+  test('init writes beside the file that --config names, as the hint of a missing configuration says', async () => {
+    const folder = join(makeTestFolder(), 'my-shop');
+    const init = (...args: string[]) =>
+      start(['init', 'examples/shopify-folder/exports', '--brand', '4819', '--yes', ...args], {
+        cwd: process.cwd(),
+        env: noEnv,
+      });
+    const other = await init('--config', join(folder, 'shop.yaml'));
+    expect(other).toMatchObject({ code: 2, stdout: '' });
+    expect(other.stderr).toContain('init writes a file called pipeline.yaml, and not shop.yaml.');
+    const both = await init('--config', join(folder, 'pipeline.yaml'), '--out', makeTestFolder());
+    expect(both.stderr).toContain('--config and --out name different folders.');
+    expect(await init('--config', join(folder, 'pipeline.yaml'))).toMatchObject({ code: 0 });
+    expect(existsSync(join(folder, 'pipeline.yaml'))).toBe(true);
+  });
+
   test('a misspelt command exits with 2 and suggests the right one', async () => {
     const { code, stderr } = await start(['statsu'], { cwd: '/', env: noEnv });
     expect(code).toBe(2);
@@ -215,6 +231,9 @@ describe('the configuration of a command', () => {
       );
       expect(stdout, words).not.toContain('Warning');
     }
+    // It opens the database twice.
+    const { stderr: listed } = await context.run('payments');
+    expect(listed.match(/codes\.csv:2/g)).toHaveLength(1);
     const { doubtId } = context.seeded;
     const decision = ['review', doubtId, '--write-off', '--reason', 'x'];
     for (const words of [decision, ['plan', JOB], ['jobs', 'pause', JOB, '--reason', 'x']]) {

@@ -33,6 +33,7 @@ export async function openCommand(
     './open-config.ts'
   );
   const broken: KnownError[] = [];
+  let isWarned = false;
   const config = await openConfig(options, (error) => broken.push(error));
   const refuseBroken = (): void => {
     for (const error of broken) throw error;
@@ -48,8 +49,11 @@ export async function openCommand(
   return {
     config,
     read(work) {
-      warnOfBrokenFiles(broken, output);
-      if (saysOfTerms) warnOfBrokenTerms(config, output);
+      if (!isWarned) {
+        warnOfBrokenFiles(broken, output);
+        if (saysOfTerms) warnOfBrokenTerms(config, output);
+      }
+      isWarned = true;
       return withDatabase(config, work, reading(output));
     },
     async change(work) {

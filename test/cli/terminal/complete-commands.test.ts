@@ -9,6 +9,9 @@ import { EXIT } from '../../../src/core/exit-code.ts';
 test.each([
   ['npx influencer-sync review lists them.', 'npx influencer-sync review -c x lists them.'],
   ['(npx influencer-sync rejected)', '(npx influencer-sync rejected -c x)'],
+  ['`npx influencer-sync codes` checks', '`npx influencer-sync codes -c x` checks'],
+  ['npx influencer-sync codes check', 'npx influencer-sync codes check -c x'],
+  ['npx influencer-sync ledger', 'npx influencer-sync ledger'],
   ['npx influencer-sync runs', 'npx influencer-sync runs -c x'],
   ['npx influencer-sync backfill resume 1 --yes', 'npx influencer-sync backfill resume -c x 1 --yes'],
   ['npx influencer-sync backfill orders --plan', 'npx influencer-sync backfill -c x orders --plan'],
