@@ -3,7 +3,9 @@
 create view bi.credit_claims as
   select claim_id::text as claim_id, reporting.without_addresses(creator) as influencer_handle, order_id, amount, currency, claimed_on as claimed_local, code,
     deadline_on as deadline_local, state, answer, credited_amount, credited_currency, statement_month as statement_month_local,
-    added_at, answered_at, closed_at
+    added_at, answered_at, closed_at,
+    found_order_id is not null
+      and row_number() over (partition by answer, found_source, found_order_id order by claim_id) > 1 as is_repeated
   from ops.credit_claims;
 comment on view bi.credit_claims is 'Orders that creators and agencies say were not credited, one row per claim, with the answer that was given. Live. Answers: Which claims of creators wait for an answer? What were claims answered?';
 comment on column bi.credit_claims.claim_id is 'Key of the row.';
@@ -22,3 +24,4 @@ comment on column bi.credit_claims.statement_month_local is 'First day of the mo
 comment on column bi.credit_claims.added_at is 'When the claim was added.';
 comment on column bi.credit_claims.answered_at is 'When it was answered.';
 comment on column bi.credit_claims.closed_at is 'When a person upheld, rejected or withdrew it.';
+comment on column bi.credit_claims.is_repeated is 'True: an earlier claim of the same order, by another of its names or of its creator, got the same answer. Leave these rows out of sums.';

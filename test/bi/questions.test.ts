@@ -19,7 +19,8 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['2026-04', 'EUR', 'unknown', '2', null],
   ],
   'adjustments-by-deal': [['D1', 'EUR', '1', '-20.0000']],
-  'answered-claims': [['credited', 'EUR', '1', '45.0000', '45.0000']],
+  // One order, claimed by handle and by deal.
+  'answered-claims': [['credited', 'EUR', '2', '45.0000', '45.0000']],
   brands: [['4819', 'Acme', 'false', 'TIME', 'TIME']],
   'brands-by-month': [
     ['MONTH', '4819', 'Acme', 'EUR', '3', '1264.5000'],

@@ -52,10 +52,11 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   await claim(db);
   await sql`
     insert into ops.credit_claims (claim_key, creator, creator_folded, order_id, amount, currency, deadline_on, state, added_by, answer, explanation,
-      reply, credited_amount, credited_currency, answered_at, answered_by)
-    values ('a', '@Mara.Paints', 'mara.paints', '1001', 45, 'EUR', null, 'answered', 'jane.doe@acme.test', 'credited', 'Credited.', 'Credited to you.', 45,
-        'EUR', now(), 'jane'),
-      ('b', 'jonas', 'jonas', '1002', 7, 'EUR', '2026-05-01', 'open', 'jane', null, null, null, null, null, null, null)`.execute(
+      reply, found_source, found_order_id, credited_amount, credited_currency, answered_at, answered_by)
+    values ('a', '@Mara.Paints', 'mara.paints', '1001', 45, 'EUR', null, 'answered', 'jane.doe@acme.test', 'credited', 'Credited.', 'Credited to you.',
+        'shop-orders', '1001', 45, 'EUR', now(), 'jane'),
+      ('c', 'D1', 'd1', '#1001', 45, 'EUR', null, 'answered', 'jane', 'credited', 'Credited.', 'Credited to you.', 'shop-orders', '1001', 45, 'EUR', now(), 'jane'),
+      ('b', 'jonas', 'jonas', '1002', 7, 'EUR', '2026-05-01', 'open', 'jane', null, null, null, null, null, null, null, null, null)`.execute(
     db,
   );
   await sql`

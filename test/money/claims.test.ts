@@ -367,16 +367,30 @@ describe('a claim that an order was not credited', () => {
       ],
       ['credited', expect.stringContaining('The order has changed since: 70.00 EUR counts now.')],
     ]);
-    // An order that is claimed under two spellings, or by handle and by deal, was credited once.
+    // An order that is claimed under two spellings, or by handle and by deal, counts once.
     shop.write('again.csv', 'creator,order_id\n@Mia.Test,gid://shopify/Order/2001\nDEALMIA,2001\n');
     await shop.cli('claims', 'add', 'again.csv');
     await sql`update intake.orders set order_name = '#2001' where order_id = '2001'`.execute(shop.db);
     shop.write('name.csv', 'creator,order_id\nmia.test,#2001\n');
     await shop.cli('claims', 'add', 'name.csv');
+    const sums = async () => {
+      const { stdout } = await shop.cli('claims');
+      expect(stdout).toMatch(/order #2001[\s\S]*It\s+is the order of claim \d+, too\./);
+      return stdout.replace(/ +/g, ' ').match(/\n (?:Credited|Held) \d .*/g);
+    };
     const { stdout } = await shop.cli('claims', '--creator', 'mia.test');
     expect(stdout).toMatch(/Credited +3 +130\.00 EUR/);
-    expect(stdout).toMatch(/order #2001[\s\S]*It\s+is the order of claim \d+, too\./);
-    expect((await shop.cli('claims')).stdout).toMatch(/Credited +4 +130\.00 EUR/);
+    expect(await sums()).toEqual(['\n Credited 4 130.00 EUR']);
+    // So it is after the answers were given, and of an order that is held, whose amount only one of the claims states.
+    for (const creator of ['mia.test', 'DEALMIA']) await shop.cli('claims', 'reply', '--creator', creator);
+    shop.drop(
+      '3.csv',
+      `${header}\n2003,30.00,,EUR,MIA10,2026-04-10T10:00:00Z,weird\n`,
+    );
+    await shop.run();
+    shop.write('held.csv', 'creator,order_id,amount,currency\nmia.test,2003,,\nDEALMIA,2003,30.00,EUR\n');
+    await shop.cli('claims', 'add', 'held.csv');
+    expect(await sums()).toEqual(['\n Held 2 30.00 EUR', '\n Credited 4 130.00 EUR']);
   });
 
   it('says what closed statements count of the order, and what the next one takes back', async () => {
@@ -661,9 +675,13 @@ it('a claim is kept as its lines state it, completed only while it is open, and 
       reply: 'to you',
       statementMonth: '2026-04',
     },
+    order: { source: 'shop', orderId: '1' },
     credited: { amount: '9.5000', currency: 'GBP' },
   };
-  const held = { ...answer, claimId: '2', kind: 'held', credited: null, statementMonth: null };
+  const held = {
+    ...{ ...answer, claimId: '2', kind: 'held', credited: null, statementMonth: null },
+    order: { source: null, orderId: '2' },
+  };
   const keep = (...answers: readonly (typeof answer | typeof held)[]) =>
     inTransaction(db, (trx) => keepAnswers(trx, answers, 'ann@shop.example'));
   await keep(answer, held);

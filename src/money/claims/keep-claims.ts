@@ -17,11 +17,16 @@ import type { ClaimLine } from './parse-claims.ts';
 export const CLAIM_STATES = ['open', 'answered', 'upheld', 'rejected', 'withdrawn'] as const;
 export type ClaimState = (typeof CLAIM_STATES)[number];
 
+/** An order as its source names it. Its source is null if only the ledger knows the order. */
+export type FoundOrder = { readonly source: string | null; readonly orderId: string };
+
 /** An answer as it was given. */
 export type GivenAnswer = {
   readonly kind: string;
   readonly text: string;
   readonly reply: string;
+  /** The order that it is about. Null: none was found, or only candidates. */
+  readonly order: FoundOrder | null;
   readonly credited: Money | null;
   /** Such as `2026-10`. */
   readonly statementMonth: string | null;
@@ -167,6 +172,10 @@ export async function listClaims(
       added_by as "addedBy",
       case
         when answer is not null then jsonb_build_object('kind', answer, 'text', explanation, 'reply', reply,
+        'order',
+        case
+          when found_order_id is not null
+            then jsonb_build_object('source', found_source, 'orderId', found_order_id) end,
         'credited',
         case
           when credited_amount is not null
@@ -194,11 +203,13 @@ export async function keepAnswers(
   await execute(trx)`
     update ops.credit_claims c
     set state = 'answered', answer = g.kind, explanation = g.text, reply = g.reply,
+      found_source = g."order" ->> 'source', found_order_id = g."order" ->> 'orderId',
       credited_amount = (g.credited ->> 'amount')::numeric,
       credited_currency = g.credited ->> 'currency', statement_month = (g."statementMonth" || '-01')::date,
       answered_at = clock_timestamp(), answered_by = ${maskAddresses(answeredBy)}
     from jsonb_to_recordset(${toJsonParameter(answers)}::jsonb)
-      as g ("claimId" bigint, kind text, text text, reply text, credited jsonb, "statementMonth" text)
+      as g ("claimId" bigint, kind text, text text, reply text, "order" jsonb, credited jsonb,
+        "statementMonth" text)
     where c.claim_id = g."claimId" and c.state = 'open'`;
 }
 
@@ -225,7 +236,8 @@ export async function setClaimState(
   },
 ): Promise<void> {
   const unanswered = {
-    ...{ answer: null, explanation: null, reply: null, credited_amount: null, credited_currency: null },
+    ...{ answer: null, explanation: null, reply: null, found_source: null, found_order_id: null },
+    ...{ credited_amount: null, credited_currency: null },
     ...{ statement_month: null, answered_at: null, answered_by: null },
     ...{ closed_at: null, closed_by: null, close_reason: null },
   };

@@ -8,6 +8,7 @@ import { foldOrderId, similarId } from '../../core/text/order-key.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
+import type { FoundOrder } from '../../money/claims/keep-claims.ts';
 import type { ClaimLine } from '../../money/claims/parse-claims.ts';
 import { earnedOrders } from '../../money/kept-earnings.ts';
 import type { StatementRules } from '../../money/statement.ts';
@@ -64,6 +65,8 @@ export type ClaimAnswer = {
   /** The answer for the creator. It names no other creator, and no order that the claim does not name. */
   readonly reply: string;
   readonly next: Answer['next'];
+  /** The order that it is about, however the claim names it. Null: none was found, or only candidates. */
+  readonly order: FoundOrder | null;
   /** What was credited to the creator for the order. Null: nothing. */
   readonly credited: Money | null;
   /** Month of the first closed statement that counts the order, such as `2026-10`. */
@@ -112,7 +115,8 @@ export async function answerClaims(
 
 /** An answer that credits nothing, with the usual reply for the creator. */
 function answer(kind: ClaimAnswerKind, text: string, more: Partial<ClaimAnswer> = {}): ClaimAnswer {
-  return { kind, text, reply: REPLIES[kind], next: null, credited: null, statementMonth: null, ...more };
+  const nothing = { next: null, order: null, credited: null, statementMonth: null };
+  return { kind, text, reply: REPLIES[kind], ...nothing, ...more };
 }
 
 async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> {
@@ -121,7 +125,7 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
   for (const life of lives)
     for (const entry of life.entries)
       if (entry.state === 'accepted' && (await isOf(db, claimant, creditedBy(entry))) === true)
-        return unlessUnread(life, await answerCreditedClaim(asking, { ...life, entries: [entry] }, entry));
+        return aboutOrder(life, await answerCreditedClaim(asking, { ...life, entries: [entry] }, entry));
   const [life, ...others] = lives;
   if (life === undefined) return answerUnseen(claim, asking);
   if (others.length > 0)
@@ -130,14 +134,16 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
       `Several sources have an order ${claim.orderId}: ${lives.map(({ source }) => source ?? 'none').join(', ')}. The claim does not say which one, and none is credited to the creator.`,
       { next: seeOrder(life) },
     );
-  return unlessUnread(life, await answerLife(claim, life, asking));
+  return aboutOrder(life, await answerLife(claim, life, asking));
 }
 
 /** A final answer stays open while a held file, or a row that could not be used, states the order otherwise, perhaps. */
-function unlessUnread(life: OrderLife, read: ClaimAnswer): ClaimAnswer {
+function aboutOrder(life: OrderLife, read: ClaimAnswer): ClaimAnswer {
+  const order = { source: life.source, orderId: life.orderId };
   const { kind, text, next } = answerOrder({ ...life, entries: [], attributions: [] });
-  if (!FINAL_ANSWERS.includes(read.kind) || (kind !== 'file_held' && kind !== 'row_rejected')) return read;
-  return answer(kind, `${read.text} But what states it later is not read. ${text}`, { next });
+  if (!FINAL_ANSWERS.includes(read.kind) || (kind !== 'file_held' && kind !== 'row_rejected'))
+    return { ...read, order };
+  return answer(kind, `${read.text} But what states it later is not read. ${text}`, { next, order });
 }
 
 function seeOrder({ source, orderId }: Pick<OrderLife, 'source' | 'orderId'>): Answer['next'] {

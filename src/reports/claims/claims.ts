@@ -100,25 +100,27 @@ export type ClaimSum = {
 export function sumClaims(claims: readonly AnsweredClaim[]): readonly ClaimSum[] {
   return KINDS.flatMap((kind) => {
     const own = claims.filter(({ answer }) => answer.kind === kind);
-    // An order that is claimed by its id and by its name, or by handle and by deal, was credited once.
-    const counted = [...Map.groupBy(own, orderOf).values()].flatMap(([first]) => first ?? []);
-    const stated = counted.flatMap(({ amount, currency, answer }) => {
-      const money = amount === null ? answer.credited : { amount, currency };
-      return money === null ? [] : [money];
-    });
+    // An order that is claimed by its id and by its name, or by handle and by deal, counts once.
+    const orders = [...Map.groupBy(own, orderOf).values()];
+    const stated = orders.flatMap((claims) => amountOf(claims) ?? []);
     const amounts = [...Map.groupBy(stated, ({ currency }) => currency).values()].map(addUp);
     return own.length === 0
       ? []
-      : [{ kind, claims: own.length, amounts, withoutAmount: counted.length - stated.length }];
+      : [{ kind, claims: own.length, amounts, withoutAmount: orders.length - stated.length }];
   });
 }
 
-/**
- * What a claim is about: the order that was credited, by its page, whether the creator is named by a handle or a deal; and
- * otherwise the claim itself.
- */
-function orderOf({ claimId, answer: { kind, next } }: AnsweredClaim): string {
-  return kind === 'credited' && next !== null ? next.page : claimId;
+/** The amount of one order, as one of its claims states it, or as it was credited. */
+function amountOf(claims: readonly AnsweredClaim[]): Money | null {
+  const stated = claims.find(({ amount }) => amount !== null);
+  if (stated !== undefined && stated.amount !== null)
+    return { amount: stated.amount, currency: stated.currency };
+  return claims.find(({ answer }) => answer.credited !== null)?.answer.credited ?? null;
+}
+
+/** What a claim is about: the order that was found, and otherwise the claim itself. */
+function orderOf({ claimId, answer: { order } }: AnsweredClaim): string {
+  return order === null ? claimId : JSON.stringify([order.source, order.orderId]);
 }
 
 /** The amounts of a sum in words: `45.00 EUR`, or if some are not known `at least 45.00 EUR`. */
