@@ -2017,7 +2017,10 @@ CREATE TABLE ops.credit_claims (
     closed_at timestamp with time zone,
     closed_by text,
     close_reason text,
+    found_source text,
+    found_order_id text,
     CONSTRAINT a_claim_names_an_order CHECK (((order_id IS NOT NULL) OR ((amount IS NOT NULL) AND (claimed_on IS NOT NULL)))),
+    CONSTRAINT a_found_order_has_its_id CHECK (((found_source IS NULL) OR (found_order_id IS NOT NULL))),
     CONSTRAINT an_amount_has_its_currency CHECK ((((amount IS NULL) = (currency IS NULL)) AND ((credited_amount IS NULL) = (credited_currency IS NULL)))),
     CONSTRAINT an_answer_is_kept_once_given CHECK (
 CASE state
@@ -2094,6 +2097,10 @@ COMMENT ON COLUMN ops.credit_claims.closed_by IS 'Who closed it.';
 
 COMMENT ON COLUMN ops.credit_claims.close_reason IS 'Why it was upheld, rejected or withdrawn.';
 
+COMMENT ON COLUMN ops.credit_claims.found_source IS 'Source of the order that the answer is about. Null: the claim is open, none was found, or only the ledger knows it.';
+
+COMMENT ON COLUMN ops.credit_claims.found_order_id IS 'Order that the answer is about, as its source names it. Null: the claim is open, none was found, or it was answered before this was kept.';
+
 CREATE VIEW bi.credit_claims AS
  SELECT (claim_id)::text AS claim_id,
     reporting.without_addresses(creator) AS influencer_handle,
@@ -2110,7 +2117,8 @@ CREATE VIEW bi.credit_claims AS
     statement_month AS statement_month_local,
     added_at,
     answered_at,
-    closed_at
+    closed_at,
+    ((found_order_id IS NOT NULL) AND (row_number() OVER (PARTITION BY answer, found_source, found_order_id ORDER BY credit_claims.claim_id) > 1)) AS is_repeated
    FROM ops.credit_claims;
 
 COMMENT ON VIEW bi.credit_claims IS 'Orders that creators and agencies say were not credited, one row per claim, with the answer that was given. Live. Answers: Which claims of creators wait for an answer? What were claims answered?';
@@ -2146,6 +2154,8 @@ COMMENT ON COLUMN bi.credit_claims.added_at IS 'When the claim was added.';
 COMMENT ON COLUMN bi.credit_claims.answered_at IS 'When it was answered.';
 
 COMMENT ON COLUMN bi.credit_claims.closed_at IS 'When a person upheld, rejected or withdrew it.';
+
+COMMENT ON COLUMN bi.credit_claims.is_repeated IS 'True: an earlier claim of the same order, by another of its names or of its creator, got the same answer. Leave these rows out of sums.';
 
 CREATE TABLE mirror.known_deals (
     deal_id text NOT NULL,
@@ -2314,9 +2324,9 @@ CREATE TABLE reporting.return_months (
     net_365_amount numeric(24,4) NOT NULL,
     last_won_at timestamp with time zone,
     fee_amount numeric(18,4) DEFAULT 0 NOT NULL,
-    net_converted numeric(24,4) DEFAULT 0 NOT NULL,
-    commission_converted numeric(24,4) DEFAULT 0 NOT NULL,
-    fee_converted numeric(24,4),
+    net_converted numeric DEFAULT 0 NOT NULL,
+    commission_converted numeric DEFAULT 0 NOT NULL,
+    fee_converted numeric,
     unconverted_orders bigint DEFAULT 0 NOT NULL,
     unlined_orders bigint DEFAULT 0 NOT NULL,
     unvalued_orders bigint DEFAULT 0 NOT NULL,
@@ -4348,7 +4358,7 @@ CREATE TABLE reporting.return_fees (
     deal_id text NOT NULL,
     currency text NOT NULL,
     fee_amount numeric(18,4) NOT NULL,
-    fee_converted numeric(24,4)
+    fee_converted numeric
 );
 
 COMMENT ON TABLE reporting.return_fees IS 'Fixed fees of the terms. Replaced whole when the terms change.';

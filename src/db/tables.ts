@@ -3884,6 +3884,14 @@ export interface OpsCreditClaims {
    */
   file_name: string | null;
   /**
+   * Order that the answer is about, as its source names it. Null: the claim is open, none was found, or it was answered before this was kept.
+   */
+  found_order_id: string | null;
+  /**
+   * Source of the order that the answer is about. Null: the claim is open, none was found, or only the ledger knows it.
+   */
+  found_source: string | null;
+  /**
    * Line of the file.
    */
   line_no: number | null;

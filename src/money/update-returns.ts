@@ -140,7 +140,7 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
     insert into reporting.return_fees (month_utc, deal_id, currency, fee_amount, fee_converted)
     select date_trunc('month', f."validFrom"::date)::date, f."dealId", f.currency, sum(f."fixedFee"),
       case when bool_and(${converted(sql`f."fixedFee"`, sql`f.currency`, reportingCurrency)} is not null)
-        then sum(${converted(sql`f."fixedFee"`, sql`f.currency`, reportingCurrency)}) end
+        then ${exactSum(converted(sql`f."fixedFee"`, sql`f.currency`, reportingCurrency))} end
     from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb) as f ("dealId" text, "fixedFee" numeric,
       currency text, "validFrom" text)
     left join reporting.exchange_rates x on x.currency = f.currency and x.day_local = f."validFrom"::date
@@ -244,7 +244,7 @@ async function addUpReturns(
         when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency)
           then coalesce(max(f.fee_amount), 0)
         else 0 end,
-      coalesce(sum(o.net_converted), 0), coalesce(sum(o.earned_converted), 0),
+      coalesce(${exactSum(sql`o.net_converted`)}, 0), coalesce(${exactSum(sql`o.earned_converted`)}, 0),
       count(*) filter (where o.net_converted is null and not o.is_unvalued),
       case
         when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency)
@@ -273,5 +273,10 @@ async function addWholeDeals(trx: DatabaseTransaction, { terms }: StatementRules
  * zero in any currency.
  */
 function converted(amount: RawBuilder<unknown>, currency: RawBuilder<unknown>, to: string | null) {
-  return sql`case when ${amount} = 0 then 0 when ${currency} = ${to}::text then ${amount} else round(${amount} * x.rate, 4) end`;
+  return sql`case when ${amount} = 0 then 0 when ${currency} = ${to}::text then ${amount} else ${amount} * x.rate end`;
+}
+
+/** The sum of converted amounts, with all its decimals, of which there are at least four: who adds up sums rounds once. */
+function exactSum(amount: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`round(sum(${amount}), greatest(4, min_scale(sum(${amount}))))`;
 }
