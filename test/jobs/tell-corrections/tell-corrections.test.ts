@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { CODES, openWorkshop, type Workshop } from '../../runs/workshop.ts';
 
-const FLOW = (told: string, zone = 'UTC') => `
+const FLOW = (told: string, zone = 'UTC', revenue = 'total_less_refunds') => `
 sources:
   shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC}
 jobs:
-  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total_less_refunds}
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: ${revenue}}
   tell: {kind: tell-corrections, of: orders, as: ${told}, from: 2026-01-01, time_zone: ${zone}, assigned_to: U7}
 `;
 /** Here it is another day than there, whatever the time is. */
@@ -26,7 +26,8 @@ async function state(shop: Workshop, ...orders: readonly string[]): Promise<void
 async function tell(shop: Workshop, told: string, zone?: string, ...args: readonly string[]) {
   const path = `${shop.folder}/pipeline.yaml`;
   const before = readFileSync(path, 'utf8');
-  shop.write('pipeline.yaml', before.slice(0, before.indexOf('\nsources:')) + FLOW(told, zone));
+  const revenue = /revenue: (\w+)/.exec(before)?.[1];
+  shop.write('pipeline.yaml', before.slice(0, before.indexOf('\nsources:')) + FLOW(told, zone, revenue));
   const ended = await shop.cli('run', 'tell', '--json', ...args);
   const finished = ended.stdout
     .split('\n')
@@ -108,6 +109,7 @@ it('a task says who has to do what until when, and a refused one is not sent aga
   await state(shop, 'B1,paid,50.00,,EUR,MIA10', 'B2,paid,30.00,,EUR,BEN15');
   await state(shop, 'B1,cancelled,50.00,,EUR,MIA10', 'B2,cancelled,30.00,,EUR,BEN15');
   await sql`update ledger.entries set deal_id = null where order_id = 'B2'`.execute(shop.db);
+  await sql`delete from reporting.changed_earnings`.execute(shop.db);
   expect(await tell(shop, 'task')).toEqual({ exitCode: 3, counts: { told: 1, no_deal: 1 } });
   const [task] = await written(shop);
   expect(task).toMatchObject({
@@ -137,4 +139,47 @@ it('what was told is not told again when a person decides so, and another decisi
     '- order C1: refunded, 50.00 EUR to 37.50 EUR',
     '- order C1: refunded, 50.00 EUR to 0.00 EUR',
   ]);
+});
+
+it('a partial refund after posting is told with revenue: total, too, and what is left is what statements pay for', async () => {
+  const shop = await openWorkshop({ flow: FLOW('note', EAST, 'total') });
+  await state(
+    shop,
+    'D1,paid,50.00,,EUR,MIA10',
+    'D2,paid,40.00,10.00,EUR,MIA10',
+    'D3,paid,30.00,,EUR,MIA10',
+    'D4,paid,20.00,,EUR,BEN15',
+  );
+  // What was refunded before is no correction, and what was not refunded is none either.
+  expect((await tell(shop, 'note', EAST)).counts).toEqual({});
+  await state(
+    shop,
+    'D1,paid,50.00,12.50,EUR,MIA10',
+    'D3,paid,25.00,5.00,EUR,MIA10',
+    'D4,paid,20.00,20.00,EUR,BEN15',
+  );
+  expect((await tell(shop, 'note', EAST)).counts).toEqual({ told: 3 });
+  const lines = async () =>
+    (await written(shop)).map(({ note_description: text }) => text?.split('\n').slice(1));
+  const [ben, mia] = [
+    ['- order D4: refunded, 20.00 EUR to 0.00 EUR', 'In all: 20.00 EUR to 0.00 EUR'],
+    [
+      '- order D1: refunded, 50.00 EUR to 37.50 EUR',
+      '- order D3: refunded, 30.00 EUR to 20.00 EUR',
+      'In all: 80.00 EUR to 57.50 EUR',
+    ],
+  ];
+  expect(await lines()).toEqual([ben, mia]);
+  expect((await tell(shop, 'note', WEST)).counts).toEqual({ told_before: 3 });
+  // While it is not computed what an order comes to now, nothing is told of it.
+  await sql`insert into reporting.changed_earnings (entry_id) select entry_id from ledger.entries where order_id = 'D1'`.execute(
+    shop.db,
+  );
+  expect((await tell(shop, 'note', WEST)).counts).toEqual({ told_before: 2, held: 1 });
+  await state(shop, 'D1,paid,50.00,,EUR,MIA10');
+  expect((await tell(shop, 'note', WEST)).counts).toEqual({ told: 1, told_before: 2 });
+  expect((await lines()).at(-1)?.[0]).toBe(
+    '- order D1: counts as it was credited, again, 50.00 EUR to 50.00 EUR',
+  );
+  expect((await tell(shop, 'note', EAST)).counts).toEqual({ told_before: 3 });
 });
