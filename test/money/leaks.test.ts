@@ -1,6 +1,9 @@
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { findLeaks } from '../../src/money/leaks/find-leaks.ts';
 import { openWorkshop } from '../runs/workshop.ts';
 import { reducedExport } from '../support/reduced-export.ts';
+import { setup } from '../support/setup.ts';
 
 const FLOW = `
 customers: {hash_key: "test-only-0123456789abcdef0123456789abcdef"}
@@ -87,5 +90,23 @@ it('leaks lists a code with its evidence, exits with 3 until it is acknowledged,
   expect(audit).toEqual([
     { action: 'acknowledge_leak', subject_kind: 'code', subject: expect.stringMatching(/mia10/i) },
     { action: 'acknowledge_leak', subject_kind: 'code', subject: expect.stringMatching(/ben15/i) },
+  ]);
+});
+
+it('what is usual is that of the time before a leak, however long it has lasted', async () => {
+  const { db } = await setup();
+  // Two orders a day with a link, and in the last 20 days ten others without.
+  await sql`
+    insert into reporting.code_use_days (day_utc, code_folded, orders, without_link)
+    select date '2026-11-25' - n, 'mia10', case when n < 20 then 12 else 2 end, case when n < 20 then 10 else 0 end
+    from generate_series(0, 80) n`.execute(db);
+  await sql`
+    insert into intake.codes (job, line_no, code, code_folded, influencer_handle, deal_id, target)
+    values ('orders', 2, 'MIA10', 'mia10', 'mia.test', 'DEALMIA', 'deal:DEALMIA')`.execute(db);
+  expect(await findLeaks(db, { now: new Date('2026-11-25T12:00:00Z') })).toMatchObject([
+    {
+      ...{ since: '2026-11-05', began: { from: '2026-11-06', to: '2026-11-06' }, days: 2, orders: 24 },
+      ...{ withoutLink: 20, usualOrders: 4, usualWithoutLink: 0, usualShare: 0 },
+    },
   ]);
 });

@@ -23,7 +23,7 @@ export type LeakFlag = {
 /** When a leak began, as days in UTC: from `from` to `to` with a probability of 90 %. */
 export type LeakDates<Day = string> = { readonly from: Day; readonly likeliest: Day; readonly to: Day };
 
-/** A code that may have leaked, with everything that is known about it. */
+/** A code that may have leaked: its last unusual days, and what was usual before the first ones. */
 export type LeakedCode = LeakFlag & {
   readonly code: string;
   readonly dealId: string | null;

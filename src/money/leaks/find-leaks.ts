@@ -35,8 +35,12 @@ export async function findLeaks(
     const flagged = first.day - first.days + 1;
     const { code, dealId, influencerHandle, firstDay } = use;
     const began = dateLeak(use.days, { flagged, last: last.day, firstDay });
+    const usual = usualBefore(first, last.days);
     return [
-      { ...last, code, dealId, influencerHandle, since: isoOf(flagged), began: began && datesOf(began) },
+      {
+        ...{ ...last, ...usual, code, dealId, influencerHandle, since: isoOf(flagged) },
+        began: began && datesOf(began),
+      },
     ];
   });
   const customers = await countReturning(db, flagged);
@@ -48,6 +52,15 @@ export async function findLeaks(
       acknowledged: acknowledged.get(leak.code) ?? null,
     }))
     .toSorted((one, other) => other.withoutLink - one.withoutLink || (one.code < other.code ? -1 : 1));
+}
+
+/** What was usual in as many days before the first flag: the weeks before a later one have orders of the leak in them. */
+function usualBefore(
+  { days: of, usualOrders, usualWithoutLink, usualShare }: LeakFlag,
+  days: number,
+): Pick<LeakFlag, 'usualOrders' | 'usualWithoutLink' | 'usualShare'> {
+  const scale = days / of;
+  return { usualOrders: usualOrders * scale, usualWithoutLink: usualWithoutLink * scale, usualShare };
 }
 
 function isoOf(day: number): string {
