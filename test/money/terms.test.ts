@@ -391,10 +391,13 @@ describe('a void of a code', () => {
       validFrom: '2026-10-31',
       validTo: null,
     });
-    // Once more, it is there already; on an earlier day, it is in the way.
+    // Once more, it is there already; on an earlier day, it is in the way, and on a later one it changes nothing.
     expect(withVoid(edited, VOID)).toMatchObject({ text: edited, isWritten: true });
     expect(() => withVoid(edited, { ...VOID, day: '2026-10-30' })).toThrow(
       'what the code earns from 2026-10-31',
+    );
+    expect(() => withVoid(edited, { ...VOID, day: '2026-11-01' })).toThrow(
+      'earn nothing already from 2026-10-31: line ',
     );
   });
 

@@ -92,22 +92,33 @@ export async function previewVoid(
  * that row, nothing is added.
  *
  * @throws KnownError `code_terms_in_the_way` (exit 2) if a row of the code begins later, or is valid beside that row: what it
- *   means then is not for a program to say.
+ *   means then is not for a program to say; `code_is_void` (exit 2) if the code earns nothing from an earlier day.
  */
 export function withVoid(
   text: string,
   { code, day, reason }: CodeToVoid,
 ): Pick<VoidPreview, 'text' | 'row' | 'ended' | 'isWritten'> {
   const rows = parseTerms(text).rows.filter(({ codeFolded }) => codeFolded === code);
-  const done = rows.find(
-    (row) =>
-      row.validFrom === day &&
-      row.validTo === null &&
-      Number(row.ratePercent ?? 1) === 0 &&
-      !isConditional(row),
+  const voids = rows.filter(
+    (row) => row.validTo === null && Number(row.ratePercent ?? 1) === 0 && !isConditional(row),
   );
+  const done = voids.find(({ validFrom }) => validFrom === day);
   const dayBefore = new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
   const valid = rows.filter((row) => row !== done && (row.validTo === null || row.validTo >= day));
+  const [earlier, ...others] = valid;
+  if (
+    earlier !== undefined &&
+    others.length === 0 &&
+    voids.includes(earlier) &&
+    (earlier.validFrom ?? '') < day
+  )
+    throw configurationError({
+      code: 'code_is_void',
+      message: `The terms let the code earn nothing already${earlier.validFrom === null ? '' : ` from ${earlier.validFrom}`}: line ${earlier.line}.`,
+      where: code,
+      help: 'Nothing needs to be done.',
+      safe: 'Nothing was changed.',
+    });
   const later = valid.find(({ validFrom }) => done !== undefined || (validFrom !== null && validFrom >= day));
   if (later !== undefined)
     throw configurationError({
