@@ -325,7 +325,7 @@ const kind = sql`
 
 const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
   case
-    when c.body is null then 'No longer credited: ' || c.undesired_because || '.'
+    when c.body is null then 'No longer credited: ' || replace(c.undesired_because, '_', ' ') || '.'
     when ${isOtherCurrency}
       then 'Source ' || c.source || ' states ' || ${moneyText(sql`c.amount`, sql`c.currency`)}
         || '; it was sent in ' || e.currency || '.'
