@@ -383,10 +383,7 @@ describe('a claim that an order was not credited', () => {
     expect(await sums()).toEqual(['\n Credited 4 130.00 EUR']);
     // So it is after the answers were given, and of an order that is held, whose amount only one of the claims states.
     for (const creator of ['mia.test', 'DEALMIA']) await shop.cli('claims', 'reply', '--creator', creator);
-    shop.drop(
-      '3.csv',
-      `${header}\n2003,30.00,,EUR,MIA10,2026-04-10T10:00:00Z,weird\n`,
-    );
+    shop.drop('3.csv', `${header}\n2003,30.00,,EUR,MIA10,2026-04-10T10:00:00Z,weird\n`);
     await shop.run();
     shop.write('held.csv', 'creator,order_id,amount,currency\nmia.test,2003,,\nDEALMIA,2003,30.00,EUR\n');
     await shop.cli('claims', 'add', 'held.csv');
