@@ -244,7 +244,7 @@ async function addUpReturns(
         when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency)
           then coalesce(max(f.fee_amount), 0)
         else 0 end,
-      coalesce(${exactSum(sql`o.net_converted`)}, 0), coalesce(${exactSum(sql`o.earned_converted`)}, 0),
+      ${exactSum(sql`o.net_converted`)}, ${exactSum(sql`o.earned_converted`)},
       count(*) filter (where o.net_converted is null and not o.is_unvalued),
       case
         when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency)
@@ -278,5 +278,6 @@ function converted(amount: RawBuilder<unknown>, currency: RawBuilder<unknown>, t
 
 /** The sum of converted amounts, with all its decimals, of which there are at least four: who adds up sums rounds once. */
 function exactSum(amount: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`round(sum(${amount}), greatest(4, min_scale(sum(${amount}))))`;
+  const sum = sql`coalesce(sum(${amount}), 0)`;
+  return sql`round(${sum}, greatest(4, min_scale(${sum})))`;
 }

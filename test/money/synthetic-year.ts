@@ -346,7 +346,7 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     const group = groups.get(name) ?? [];
     const won: Order[] = [];
     let [returning, unknown, unrated, unlined, sent, net, commission] = [0, 0, 0, 0, 0, 0, 0n];
-    // In the reporting currency, in ten-thousandths, rounded for each order.
+    // In the reporting currency, in hundred-thousandths: exact, since rates have three decimals.
     let [netInEuros, commissionInEuros, unconverted] = [0n, 0n, 0];
     for (const order of group) {
       const isKept = order.cancelled === 'never';
@@ -361,7 +361,7 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
       if (left > 0 && currency === 'USD' && dollar === null) unconverted += 1;
       else {
         const inEuros = (cents: bigint): bigint =>
-          currency === 'EUR' ? cents * 100n : (cents * BigInt(dollar ?? 0) * 100n + 500n) / 1_000n;
+          cents * (currency === 'EUR' ? 1_000n : BigInt(dollar ?? 0));
         netInEuros += inEuros(BigInt(left));
         if (typeof earns === 'bigint') commissionInEuros += inEuros(earns);
       }
@@ -395,9 +395,9 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
       returning_orders: String(returning),
       unknown_orders: String(unknown),
       unconverted_orders: String(unconverted),
-      net_reporting_amount: unconverted > 0 ? null : tenThousandths(netInEuros),
+      net_reporting_amount: unconverted > 0 ? null : hundredThousandths(netInEuros),
       cost_reporting_amount:
-        unconverted > 0 || cost === null ? null : tenThousandths(commissionInEuros + fees * 100n),
+        unconverted > 0 || cost === null ? null : hundredThousandths(commissionInEuros + fees * 1_000n),
     });
     if (won.length === 0) continue;
     const last = Math.max(...won.map(({ at }) => at));
@@ -536,6 +536,12 @@ function claimsOf(orders: readonly Order[]): SyntheticYear['claims'] {
 /** Formats cents: `1234` → `12.3400`. */
 function cents(amount: bigint): string {
   return tenThousandths(amount * 100n);
+}
+
+/** Formats hundred-thousandths with the decimals that they need, at least four. */
+function hundredThousandths(amount: bigint): string {
+  const last = amount % 10n;
+  return `${tenThousandths(amount / 10n)}${last === 0n ? '' : last}`;
 }
 
 function tenThousandths(amount: bigint): string {
