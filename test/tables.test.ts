@@ -74,10 +74,10 @@ const BASELINE = '0095_baseline.sql';
 
 /**
  * Changes that break a program of the previous version, which may still need what they remove. A CHECK may be
- * dropped, because it is replaced by a more permissive one.
+ * dropped, because it is replaced by a more permissive one, and an amount may get all decimals: `type numeric`.
  */
 const TAKES_AWAY =
-  /\bdrop\s+(table|column|schema|function|type|view|sequence)\b|\brename\b|\bset\s+not\s+null\b|\balter\s+column\s+\w+\s+(set\s+data\s+)?type\b|\badd\s+column\s+(?![^,;]*\b(default|generated)\b)[^,;]*\bnot\s+null\b/i;
+  /\bdrop\s+(table|column|schema|function|type|view|sequence)\b|\brename\b|\bset\s+not\s+null\b|\balter\s+column\s+\w+\s+(set\s+data\s+)?type\b(?!\s+numeric\s*[,;])|\badd\s+column\s+(?![^,;]*\b(default|generated)\b)[^,;]*\bnot\s+null\b/i;
 
 /** Deletes expired rows from tables of any folder; it never inserts or updates. */
 const PRIVACY = 'src/privacy';
@@ -127,6 +127,8 @@ describe('tables', () => {
     expect(
       TAKES_AWAY.test('alter table ops.runs add column x int not null default 0, add column y text'),
     ).toBe(false);
+    expect(TAKES_AWAY.test('alter table ops.runs alter column x type numeric(9,2);')).toBe(true);
+    expect(TAKES_AWAY.test('alter table ops.runs alter column x type numeric;')).toBe(false);
     const migrations = globSync('sql/migrations/*.sql', { cwd: ROOT }).filter(
       (path) => path > `sql/migrations/${BASELINE}`,
     );

@@ -84,12 +84,14 @@ export function correctionsOf(
         e.currency
       from ledger.entries e left join adjusted a using (entry_id) left join kept k using (entry_id)
       cross join lateral (
-        select exists (select from reporting.changed_earnings c where c.entry_id = e.entry_id) as is_outdated) s
+        select exists (
+          select from reporting.changed_earnings c where c.entry_id = e.entry_id) as is_outdated) s
       where e.entry_id in (
           select entry_id from adjusted union select entry_id from kept union select entry_id from told)
         and e.job = any(${[...jobs]}::text[]) and e.effect = 'referral' and e.state = 'accepted'
         and e.attempt > 0
-        and (a.noted_at >= ${from} or k.first_seen_at >= ${from} and k.net_amount < coalesce(a.new_amount, e.amount)
+        and (a.noted_at >= ${from}
+          or k.first_seen_at >= ${from} and k.net_amount < coalesce(a.new_amount, e.amount)
           or e.entry_id in (select entry_id from told))
     )
     select l.*, coalesce(t.standing, case

@@ -273,7 +273,8 @@ async function addWholeDeals(trx: DatabaseTransaction, { terms }: StatementRules
  * zero in any currency.
  */
 function converted(amount: RawBuilder<unknown>, currency: RawBuilder<unknown>, to: string | null) {
-  return sql`case when ${amount} = 0 then 0 when ${currency} = ${to}::text then ${amount} else ${amount} * x.rate end`;
+  return sql`
+    case when ${amount} = 0 then 0 when ${currency} = ${to}::text then ${amount} else ${amount} * x.rate end`;
 }
 
 /** The sum of converted amounts, with all its decimals, of which there are at least four: who adds up sums rounds once. */
