@@ -213,7 +213,7 @@ async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: Attrib
           select from intake.orders x join ledger.entries e on ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id)
           where x.other_ids @> array[ledger.fold_order_id(d.order_id)] and x.other_ids <> '{}'
             and x.is_current
-            and e.source = x.source and e.order_id = x.order_id and ${isOfBrand})
+            and e.source = x.source and ${isOfBrand})
         or exists (
           select from named n join decided_orders x on ledger.fold_order_id(x.order_id) = n.id join ${placesOf(sources, 'q')} on q.source = x.source
           where n.source = d.source and n.order_id = d.order_id and ${isBefore})
