@@ -189,8 +189,7 @@ const CLOSED_OF_ORDER = sql`
   lateral (
     select sum(l.amount) as amount, ${closedTo} as handle
     from ops.statement_lines l left join ops.statement_headings h using (statement_id, deal_id)
-    where l.subject = e.subject
-    having count(*) > 0) c on true`;
+    where l.subject = e.subject) c on true`;
 
 /** Number of changes per step, so that a step takes a second or less. */
 const STEP_CHANGES = 20_000;
@@ -314,7 +313,7 @@ async function moveOrders(trx: DatabaseTransaction): Promise<void> {
     union all select 1, (p.after).* from pairs p where (p.after).entry_id is not null`;
   await execute(trx)`
     delete from reporting.order_earnings
-    where entry_id = any (array(select entry_id from pg_temp.moved_earnings where sign = -1))`;
+    where entry_id = any (array(select entry_id from pg_temp.moved_earnings))`;
   await execute(trx)`
     insert into reporting.order_earnings (${keptColumns()}, closed_amount, standing)
     select ${keptColumns('m')}, closed_amount, standing
@@ -357,15 +356,12 @@ async function addToSums(trx: DatabaseTransaction): Promise<void> {
     orders = s.orders + excluded.orders, net_amount = s.net_amount + excluded.net_amount,
     earned_amount = s.earned_amount + excluded.earned_amount,
     closed_amount = s.closed_amount + excluded.closed_amount`;
-  const differs = sql`
-    sum(sign) <> 0 or sum(sign * coalesce(net_amount, 0)) <> 0 or sum(sign * coalesce(earned_amount, 0)) <> 0
-    or sum(sign * coalesce(closed_amount, 0)) <> 0`;
   await execute(trx)`
     insert into reporting.deal_earnings as s (deal_id, currency, standing, ordered_month, due_month,
       influencer_handle, orders, net_amount, earned_amount, closed_amount)
     select coalesce(deal_id, ''), currency, standing, date_trunc('month', ordered_on)::date,
       date_trunc('month', due_on)::date, coalesce(influencer_handle, ''), ${sums}
-    group by 1, 2, 3, 4, 5, 6 having ${differs}
+    group by 1, 2, 3, 4, 5, 6
     on conflict (deal_id, currency, standing, ordered_month, due_month,
       influencer_handle) do update set ${added}`;
   await trx.deleteFrom('reporting.deal_earnings').where('orders', '=', '0').execute();
@@ -373,7 +369,7 @@ async function addToSums(trx: DatabaseTransaction): Promise<void> {
     insert into reporting.earning_days as s (currency, standing, ordered_on, due_on, orders, net_amount,
       earned_amount, closed_amount)
     select currency, standing, ordered_on, due_on, ${sums}
-    group by 1, 2, 3, 4 having ${differs}
+    group by 1, 2, 3, 4
     on conflict (currency, standing, ordered_on, due_on) do update set ${added}`;
   await trx.deleteFrom('reporting.earning_days').where('orders', '=', '0').execute();
 }

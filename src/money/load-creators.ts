@@ -108,7 +108,7 @@ export function findAddressee(
   const handle = foldHandle(influencerHandle ?? '');
   return (
     creators.find((row) => row.dealId !== null && row.dealId === dealId) ??
-    creators.find((row) => row.influencerHandle !== null && row.influencerHandle === handle) ??
+    creators.find((row) => row.influencerHandle === handle) ??
     null
   );
 }

@@ -131,8 +131,7 @@ export async function findUnpaid(
       l.deal_id as "dealId", coalesce(l.deal_id, o.deal_id) as "paidDealId",
       -- A statement is paid to the creator to whom it was closed, whoever has the deal now. If that is unknown, it stays unknown.
       case when l.deal_id is not null then l.handle else coalesce(n.handle, o.handle) end as handle,
-      l.deal_id is null
-        and l.subject like 'order:%' as "hasNoDeal",
+      l.subject like 'order:%' as "hasNoDeal",
       case when ledger.fold_handle(w.influencer_handle) not in (select handle from several)
         then w.influencer_handle end as owner,
       coalesce(ledger.fold_handle(w.influencer_handle) <> ledger.fold_handle(l.handle), l.is_former)
