@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { blockList } from '../../src/console/markup/parts.ts';
 import { listAudit } from '../../src/reports/list-audit.ts';
 import { describeUnpaid } from '../../src/reports/payments/payments.ts';
-import { IBANS, openPaymentShop, PAYEES } from '../money/payment-shop.ts';
+import { IBANS, openPaymentShop, PAYEES } from '../money/payments/payment-shop.ts';
 import { hiddenFields } from './bulk-shop.ts';
 import { repeatedRefusals, startTestConsole, textOf } from './console-server.ts';
 

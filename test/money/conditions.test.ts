@@ -100,7 +100,11 @@ describe('a row for new or returning customers', () => {
     );
     const isKnown = ['1: 20 by 3', '2: 20 by 3', '3: 20 by 3', '6: 10 by 2', 'unknown_customer: 1'];
     expect(await earned(db, rules(CUSTOMERS, SINCE))).toEqual(isKnown);
+    // Also if each row has a condition, what is kept follows an order that is read later.
+    const conditional = rules([CUSTOMERS[0] ?? '', 'D1,,10,,,returning,,,', 'D1,,20,,,new,,,'], SINCE);
+    expect(await earned(db, conditional)).toEqual(isKnown);
     await add(db, [{ at: '2025-03-01', deal: null, customer: 5 }], 7);
+    expect((await earned(db, conditional)).at(-2)).toBe('5: 20 by 3');
     expect((await earned(db, rules(CUSTOMERS, SINCE))).at(-2)).toBe('5: 20 by 3');
     await add(db, [{ at: '2025-02-08', deal: null }], 8);
     const isLess = ['1: 20 by 3', '6: 10 by 2', 'unknown_customer: 3'];
@@ -160,12 +164,23 @@ describe('a row for the first days of a deal', () => {
     await sql`
       insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, deal_id, run_id, state_changed_at)
         overriding system value
-      values (1000, 'create_deal', 'a', 'd1', 'accepted', 1, '{}', '', 'deals', 'D1', 1, '2025-01-02T10:00:00Z')`.execute(
+      values (1000, 'create_deal', 'a', 'd1', 'accepted', 1, '{}', '', 'deals', 'D1', 1, '2025-01-02T10:00:00Z'),
+        (999, 'create_deal', 'a', 'waits', 'ready', 1, '{}', '', 'deals', 'D1', 1, '2025-01-01T10:00:00Z')`.execute(
+      db,
+    );
+    // When a doubt about a deal was settled says nothing of when it began.
+    await sql`
+      insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, doubtful_attempt, body, body_hash, job, deal_id, run_id,
+        state_changed_at) overriding system value
+      values (998, 'create_deal', 'a', 'doubt', 'accepted', 1, 1, '{}', '', 'deals', 'D2', 1, '2025-02-20')`.execute(
       db,
     );
     await sql`
-      insert into mirror.deal_versions (deal_id, raw, row_hash, valid_from, first_seen_at, run_id)
-      values ('D2', '{}', '', '2025-01-30', '2025-01-30T10:00:00Z', 1)`.execute(db);
+      insert into mirror.deal_versions (deal_id, raw, row_hash, valid_from, valid_to, is_latest, first_seen_at, run_id)
+      values ('D2', '{}', '', '2025-01-30', '2025-02-20', false, '2025-01-30T10:00:00Z', 1),
+        ('D2', '{}', '2', '2025-02-20', null, true, '2025-02-20', 1), ('D9', '{}', '', '2024-01-01', null, true, '2024-01-01', 1)`.execute(
+      db,
+    );
     expect(await earned(db, terms)).toEqual([
       // One day before the deal, its 30th day, and the day after.
       ...['1: 10 by 2', '2: 20 by 3', '3: 10 by 2', '4: 20 by 3'],
@@ -245,37 +260,16 @@ describe('the rate of the service', () => {
     // What the mirror had just read, what has no time, and what may be about another collaboration changes nothing.
     expect(await told(['2025-01-20T00:10:00Z', 10, 12])).toEqual(byMirror);
     expect(await told([null, 10, 12], ['2025-01-10T12:00:00Z', 10, 12, null])).toEqual(byMirror);
-    // An event of another rate before, of another one after, of none, and two at once.
+    // An event of another rate before, and of another one after.
     expect(await told(['2025-01-10T12:00:00Z', 11, 12])).toEqual(['4: 12', '5: 12', 'unknown_change: 3']);
-    for (const events of [
-      [['2025-01-10T12:00:00Z', 10, 14]],
-      [['2025-01-10T12:00:00Z', 10, 'a lot']],
-      [
-        ['2025-01-10T12:00:00Z', 10, 11],
-        ['2025-01-10T12:00:00Z', 11, 12],
-      ],
-    ] as const)
-      expect(await told(...events)).toEqual(['1: 10', '4: 12', '5: 12', 'unknown_change: 2']);
-    // Until the mirror has read the deal again, the rate after an event is unknown; and for good if it reads another one.
-    const late = ['2025-01-30T12:00:00Z', 12, 14] as const;
-    const unsure = ['1: 10', '2: 10', '3: 10', '4: 12', 'unknown_change: 1'];
-    expect(await told(late)).toEqual(unsure);
-    expect(await told([...late, null])).toEqual(unsure);
-    await readAgain('2025-02-01');
-    expect(await told(late)).toEqual(unsure);
-    expect(await told([...late, null])).toEqual(byMirror);
-    expect(await told(late, ['2025-01-30T13:00:00Z', 14, 12])).toEqual(byMirror);
-    // The same change again, right after the mirror has read it: the events between them tell the rest.
-    const [back, again] = [
-      ['2025-01-20T00:05:00Z', 12, 10] as const,
-      ['2025-01-20T00:40:00Z', 10, 12] as const,
-    ];
-    expect(await told(['2025-01-18T23:59:50Z', 10, 12], back, again)).toEqual([
-      ...['1: 10', '2: 10', '3: 12', '4: 12', '5: 12'],
+    expect(await told(['2025-01-10T12:00:00Z', 10, 14])).toEqual([
+      ...['1: 10', '4: 12', '5: 12', 'unknown_change: 2'],
     ]);
-    // A reading that differs in something else is no other rate.
-    await read('2025-01-31T01:00:00Z', 12);
-    expect(await told(late)).toEqual(unsure);
+    // Until the mirror has read the deal again, the rate after an event of the deal is unknown.
+    const late = ['2025-01-30T12:00:00Z', 12, 14, null] as const;
+    expect(await told(late)).toEqual(['1: 10', '2: 10', '3: 10', '4: 12', 'unknown_change: 1']);
+    await readAgain('2025-02-01');
+    expect(await told(late)).toEqual(byMirror);
     expect(await amounts(rules([CUSTOMERS[0] ?? '', 'D1,,20,,,,,,']))).toHaveLength(5);
     // Before the first reading, and without any.
     await sql`delete from mirror.collaboration_versions where valid_from < '2025-01-20'`.execute(db);
@@ -301,8 +295,9 @@ type Served = {
     readonly at: string | null;
     readonly rates: readonly [unknown, unknown];
     readonly received?: string;
-    /** An event may name only the deal. */
+    /** An event may name only the deal, or only the collaboration. */
     readonly isOfDeal?: true;
+    readonly isOfCollaboration?: true;
     readonly kind?: string;
   }[];
   /** From when on which rate, the last one of a time: `?` is unsure, `!` is told by an event. */
@@ -427,6 +422,24 @@ const SERVED: readonly Served[] = [
     events: [event('22', 12, 14), event('23', 14, 12)],
     since: '- 10, 05 10, 20 12, 22 ?',
   },
+  {
+    what: 'a change and back that name only the collaboration, before the mirror read it',
+    readAt: '25',
+    events: [event('22', 12, 14, { isOfCollaboration: true }), event('23', 14, 12)],
+    since: '- 10, 05 10, 20 12, 22 14!, 23 12!',
+  },
+  {
+    what: 'no change at the time at which the mirror reads it',
+    readAt: '22',
+    events: [event('22', 12, 12)],
+    since: '- 10, 05 10, 20 12, 22 ?',
+  },
+  {
+    what: 'no change, in a message that comes after the mirror has read it',
+    readAt: '23',
+    events: [event('22', 12, 12, { received: '24' })],
+    since: '- 10, 05 10, 20 12, 22 12!',
+  },
   { what: 'what was read just before', events: [event('20T00:30:00', 10, 12)], since: '- 10, 05 10, 20 12' },
   {
     what: 'what was read an hour before',
@@ -453,6 +466,12 @@ const SERVED: readonly Served[] = [
     readAt: '25',
     events: [event('20T00:30:00', 10, 12), event('20T00:40:00', 12, 12)],
     since: '- 10, 05 10, 20 12, 20T00:40:00 12!',
+  },
+  {
+    what: 'the same change again, right after it was read',
+    readAt: '25',
+    events: [event('18', 10, 12), event('20T00:05:00', 12, 10), event('20T00:40:00', 10, 12)],
+    since: '- 10, 05 10, 18 12!, 20 12, 20T00:05:00 10!, 20T00:40:00 12!',
   },
   {
     what: 'no time, before the last reading',
@@ -531,7 +550,7 @@ it('the rate of the service over time is that of the mirror, and of the events t
       };
       await sql`
         insert into ops.webhook_events (kind, body, body_sha256, deal_id, collab_id, received_at)
-        values (${one.kind ?? 'update_commission'}, ${JSON.stringify(body)}::jsonb, ${`${index} ${place}`}, ${deal},
+        values (${one.kind ?? 'update_commission'}, ${JSON.stringify(body)}::jsonb, ${`${index} ${place}`}, ${one.isOfCollaboration ? null : deal},
           ${one.isOfDeal ? null : collab}, ${at(one.received ?? one.at ?? '')})`.execute(db);
     }
   }
@@ -599,6 +618,48 @@ describe('a rate for products', () => {
       ...['8: 1 by 2, 3', '9: 8 by 6', 'unknown_lines: 3'],
     ]);
   });
+});
+
+it('a rate for products is in force on its days, beside the rate of the service, too, and gives way to a lower row of the order', async () => {
+  const lines = [
+    ['gift-1', '50'],
+    ['shirt', '50'],
+  ] as const;
+  const days = ['2025-01-31', '2025-02-01', '2025-02-28', '2025-03-01'];
+  const db = await open(
+    ...days.map((at) => ({ at, deal: 'D2', lines })),
+    ...days.map((at) => ({ at, code: 'MIA', lines })),
+    // The first and the second order of a customer, by the deal and by the code.
+    ...['D3', 'D9'].flatMap((deal, customer) =>
+      ['2025-01-05', '2025-01-06'].map((at) => ({
+        at,
+        deal,
+        customer,
+        lines,
+        ...(deal === 'D9' ? { code: 'BEN' } : {}),
+      })),
+    ),
+    { at: '2025-01-05', deal: 'D4', lines },
+  );
+  await sql`update ledger.entries set collab_id = 'C4' where deal_id = 'D4'`.execute(db);
+  await sql`
+    insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+    values ('C4', 'D4', 10, '{}', '', '2025-01-01', true, now(), 1)`.execute(db);
+  const terms = rules(
+    [
+      'deal_id,code,rate,only_skus,customer,valid_from,valid_to',
+      ...['D2,,10,,,,', 'D2,,20,gift-1,,2025-02-01,2025-02-28'],
+      ...[',MIA,10,,,,', ',MIA,30,gift-1,,2025-02-01,2025-02-28'],
+      ...['D3,,10,,,,', 'D3,,20,gift-1,,,', 'D3,,30,,new,,'],
+      ...[',BEN,10,,,,', ',BEN,20,gift-1,,,', ',BEN,30,,new,,', 'D4,,20,gift-1,,,'],
+    ],
+    SINCE,
+  );
+  expect(await earned(db, terms)).toEqual([
+    ...['1: 10 by 2', '2: 15 by 2, 3', '3: 15 by 2, 3', '4: 10 by 2'],
+    ...['5: 10 by 4', '6: 20 by 4, 5', '7: 20 by 4, 5', '8: 10 by 4'],
+    ...['9: 30 by 8', '10: 15 by 6, 7', '11: 30 by 11', '12: 15 by 9, 10', '13: 15 by 12'],
+  ]);
 });
 
 describe('a flat amount', () => {
@@ -692,6 +753,53 @@ describe('a row from a number of orders or a revenue on', () => {
     await cancel(db, 6);
     expect(await earned(db, terms)).toEqual([...known, 'unknown_tier: 1']);
   });
+
+  it('counts what is left of an order and was sent, in the month in which it is due; an order that may come before is none that does', async () => {
+    const db = await open(
+      // The first of these is one whose time is not known: it was read on 15 January.
+      ...[null, '2025-01-20'].map((at) => ({ at, deal: 'D1' })),
+      { at: null, deal: 'D2', refunded: 200 },
+      { at: '2025-01-20', deal: 'D2' },
+      { at: '2025-01-20', deal: 'D3', refunded: 99.5 },
+      { at: '2025-01-21', deal: 'D3' },
+      ...['2025-01-10', '2025-01-31', '2025-02-10'].map((at) => ({ at, deal: 'D4' })),
+      ...['2025-01-20', '2025-01-21'].map((at) => ({ at, deal: 'D5', code: 'MIA' })),
+      ...['2025-01-20', '2025-01-21'].map((at) => ({ at, deal: 'D6' })),
+    );
+    // Neither an order that is not yet sent nor the deal itself is an order that another tool credited.
+    await sql`
+      insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, deal_id, run_id) overriding system value
+      values (900, 'referral', 'a', 'unsent', 'ready', 0, '{}', '', 'orders', 'D3', 1),
+        (901, 'create_deal', 'a', 'deal', 'accepted', 0, '{}', '', 'deals', 'D3', 1)`.execute(db);
+    const tiers = `${TIERS},code`;
+    const from = (deal: string, orders: string, revenue: string, tier: string) => [
+      `${deal},10,,,,,,,`,
+      `${deal},20,${revenue === '' ? '' : 'EUR'},${orders},${revenue},${tier},,,`,
+    ];
+    const terms = rules(
+      [
+        ...[tiers, ...from('D1', '2', '', 'all'), ...from('D2', '3', '', 'all')],
+        ...[...from('D3', '2', '', 'all'), ...from('D4', '2', '', 'month')],
+        ...[',10,,,,,,,MIA', ',20,,2,,all,,,MIA', ...from('D6', '', '0.01', 'all')],
+      ],
+      { returnWindowDays: 14 },
+    );
+    const known = [
+      ...['4: 10 by 4', '5: 0.05 by 6', '6: 20 by 7', '7: 10 by 8', '8: 10 by 8', '9: 20 by 9'],
+      ...['10: 10 by 10', '11: 20 by 11', '12: 10 by 12', '13: 20 by 13'],
+    ];
+    const unknown = ['unknown_net: 1', 'unknown_tier: 2'];
+    expect(await earned(db, terms)).toEqual([...known, ...unknown]);
+    // By revenue, too, what may come before counts neither as before nor as after.
+    expect((await earned(db, rules([tiers, ...from('D1', '', '100', 'all')]))).at(-1)).toBe(
+      'unknown_tier: 2',
+    );
+    // What is kept of a deal whose orders have a code with tiers changes as a whole.
+    await cancel(db, 10);
+    expect(await earned(db, terms)).toEqual([
+      ...[...known.slice(0, 6), '11: 10 by 10', ...known.slice(8), ...unknown],
+    ]);
+  });
 });
 
 describe('a cap', () => {
@@ -732,6 +840,19 @@ describe('a cap', () => {
       ...['unknown_currency: 1', 'unknown_rate: 1'],
     ]);
     await collaborate(null);
+    // A row that has the rate, too, is named once. What is nothing is nothing in any currency, and there is no cap before its first month.
+    const inOne = rules([
+      `${TIERS},valid_from`,
+      ...['D1,10,EUR,,,,25,,2025-01-01', 'D2,30,,,,,,,', 'D2,,EUR,,,,5,,2025-02-01'],
+    ]);
+    expect((await earned(db, inOne)).filter((one) => /^[237]:/.test(one))).toEqual([
+      '2: 10 by 2',
+      '3: 5 by 2',
+      '7: 30 by 3',
+    ]);
+    await sql`update intake.orders set refunded = total where order_id in ('6')`.execute(db);
+    expect(await earned(db, terms)).toEqual(all.slice(0, -1));
+    await sql`update intake.orders set refunded = 0 where order_id in ('6')`.execute(db);
     await close(db, '2025-01', terms);
     await cancel(db, 1);
     // In all, 25 for January: 10, 10 and 5 have moved to the next orders.

@@ -39,6 +39,8 @@ export type Step =
       readonly amount: number | null;
       readonly isHeld?: boolean;
       readonly isElsewhere?: boolean;
+      /** True: the amount is that of an order that was credited to somebody else by then. */
+      readonly isReattributed?: boolean;
       /** True if it was recorded because of the last state that was read. */
       readonly isOfLastState?: boolean;
     }
@@ -52,6 +54,8 @@ export type Step =
       readonly outcome: 'attributed' | 'held';
       readonly isOtherCurrency: boolean;
       readonly refunded: number | null;
+      /** True: a link won, although the order has the code. */
+      readonly isByLink?: boolean;
     }
   | { readonly kind: 'revenue'; readonly revenue: 'total' | 'subtotal' | 'total_less_refunds' }
   | { readonly kind: 'rate'; readonly collabId: string; readonly rate: number; readonly dayNo: number }
@@ -122,7 +126,7 @@ export async function perform(db: Database, each: Step, history: History): Promi
   else if (each.kind === 'adjust')
     await sql`
       insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, is_elsewhere, order_version_id, run_id)
-      select entry_id, ${each.isHeld === true ? 'held' : each.amount === null ? 'cancelled' : 'changed'}, amount, ${each.amount}::numeric, currency, '',
+      select entry_id, ${adjustmentOf(each)}, amount, ${each.amount}::numeric, currency, '',
         ${each.isElsewhere === true}, case when ${each.isOfLastState === true} then (
           select max(o.order_version_id) from intake.orders o where o.order_id = ${String(idOf(each.of))}) end, 1
       from ledger.entries where entry_id = ${idOf(each.of)}`.execute(db);
@@ -154,10 +158,16 @@ export async function perform(db: Database, each: Step, history: History): Promi
     await sql`
       update intake.attributions
       set order_version_id = ${versionId}, outcome = ${each.outcome}, reason = ${each.outcome === 'held' ? 'ambiguous_codes' : null},
-        target = ${each.outcome === 'held' ? null : 'deal:D'}, matched_value = ${each.code},
-        matched_by = ${each.outcome === 'held' ? null : each.code === null ? 'link' : 'code'}
+        target = ${each.outcome === 'held' ? null : 'deal:D'}, matched_value = ${each.isByLink === true ? 'mia.test' : each.code},
+        matched_by = ${each.outcome === 'held' ? null : each.code === null || each.isByLink === true ? 'link' : 'code'}
       where order_id = ${String(id)}`.execute(db);
   }
+}
+
+function adjustmentOf({ isHeld, isReattributed, amount }: Extract<Step, { kind: 'adjust' }>): string {
+  if (isHeld === true) return 'held';
+  if (amount === null) return 'cancelled';
+  return isReattributed === true ? 'reattributed' : 'changed';
 }
 
 /** Expects that each query of an open month returns the same from kept earnings as from all orders. @returns 1 if kept earnings were used. */

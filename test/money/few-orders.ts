@@ -59,3 +59,48 @@ export async function add(db: Database, orders: readonly FewOrder[], first = 1):
         ${id}, false, '')`.execute(db);
   }
 }
+
+export const FIRST_DAY_MS = Date.UTC(2025, 0, 1);
+export const DAY_MS = 86_400_000;
+/** The day after so many days of 2025. */
+export const dayOf = (no: number): string => new Date(FIRST_DAY_MS + no * DAY_MS).toISOString().slice(0, 10);
+
+/** The lines of each of many orders: amounts of 25 and 75. */
+export const LINES = [
+  ['gift-1', '25'],
+  ['shirt', '75'],
+] as const;
+export type SomeOrder = {
+  readonly dealId: string;
+  readonly codes: readonly string[];
+  readonly dayNo: number;
+};
+
+/** Adds many orders of 100 EUR at once, by their day. Those of D3 have a collaboration, C3. */
+export async function addMany(db: Database, orders: readonly SomeOrder[]): Promise<void> {
+  const given = JSON.stringify(
+    orders.map(({ dealId, codes, dayNo }, index) => ({
+      id: index + 1,
+      deal: dealId,
+      codes,
+      day: dayOf(dayNo),
+    })),
+  );
+  const each = sql`jsonb_to_recordset(${given}::jsonb) as g (id bigint, deal text, codes text[], day date)`;
+  await sql`
+    insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, placed_at,
+      line_no, record_no, row_count, lines, codes, codes_folded) overriding system value
+    select id, 'shop', id::text, 1, true, '', '', 'EUR', 100, day + interval '6 hours', 1, 1, 1, ${JSON.stringify(LINES)}::jsonb, codes, codes from ${each}`.execute(
+    db,
+  );
+  await sql`
+    insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, source, order_platform, order_id,
+      amount, currency, deal_id, collab_id, run_id) overriding system value
+    select id, 'referral', 'a', id::text, 'accepted', 1, '{}', '', 'orders', 'shop', 'shopify', id::text, 100, 'EUR', deal,
+      case deal when 'D3' then 'C3' end, 1 from ${each}`.execute(db);
+  await sql`
+    insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, currency, entry_id,
+      is_pending, rules_hash)
+    select 'orders', 'shop', id::text, id, 'attributed', case when codes = '{}' then 'link' else 'code' end, codes[cardinality(codes)],
+      'deal:' || deal, 'EUR', id, false, '' from ${each}`.execute(db);
+}

@@ -2,13 +2,14 @@ import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
-import { findKept, keepEarnings } from '../../src/money/kept-earnings.ts';
+import { closedTo, findKept, keepEarnings } from '../../src/money/kept-earnings.ts';
 import { readStatement } from '../../src/money/read-statement.ts';
+import type { Terms } from '../../src/money/statement.ts';
 import { sumStatement } from '../../src/money/sum-statement.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { keepAccruals } from '../../src/reports/payments/accruals.ts';
 import { setup } from '../support/setup.ts';
-import { rulesOf } from '../support/terms.ts';
+import { rulesOf, termsOf } from '../support/terms.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { addedUp, compare, type History, MONTHS, perform, type Step, toTerms } from './earnings-history.ts';
 
@@ -95,8 +96,13 @@ describe('the kept earnings of orders', () => {
     const restated = { dayNo: 5, code: null, outcome: 'attributed', isOtherCurrency: false } as const;
     await happens(
       { kind: 'adjust', of: 0, amount: 700 },
+      // It earns nothing before and after.
+      { kind: 'adjust', of: 2, amount: 4_000 },
       { kind: 'restate', of: 1, ...restated, refunded: -1 },
       { kind: 'accept', of: 7 },
+      // One without a deal, so that no heading says to whom it was closed, and one that comes to nothing.
+      order({ dealId: null, code: 'MIA', dayNo: 4 }),
+      order({ dayNo: 6, amount: 0 }),
       { kind: 'rate', collabId: 'C1', rate: 30, dayNo: 1 },
       { kind: 'rate', collabId: 'C2', rate: 5, dayNo: 1 },
       { kind: 'unlink', of: 6 },
@@ -121,8 +127,55 @@ describe('the kept earnings of orders', () => {
       select entry_id, standing from reporting.order_earnings order by entry_id`.execute(db);
     expect(rows.map(({ entry_id: id, standing }) => `${id} ${standing}`)).toEqual([
       ...['1 correction', '2 unknown_net', '3 nothing', '4 correction', '5 unknown_lines', '6 unknown_rate'],
-      ...['8 settled', '9 new', '10 new'],
+      ...['8 settled', '9 new', '10 new', '11 settled', '12 nothing'],
     ]);
+  });
+
+  it('were closed to the creator of the heading, else of the line, if all that name one name the same', async () => {
+    const { db } = await setup();
+    for (const [lines, wanted] of [
+      [[['mia', null]], 'mia'],
+      [[['mia', 'ben']], 'ben'],
+      [
+        [
+          ['mia', 'Ben'],
+          ['ben', null],
+          [null, null],
+          ['', null],
+        ],
+        'Ben',
+      ],
+      [
+        [
+          ['@Mia', null],
+          ['mia', null],
+        ],
+        '@Mia',
+      ],
+      [
+        [
+          ['mia', 'ben'],
+          ['mia', null],
+        ],
+        null,
+      ],
+      [
+        [
+          ['', null],
+          [null, null],
+        ],
+        null,
+      ],
+      [[], null],
+    ] as const) {
+      const { rows } = await sql<{ handle: string | null }>`
+        select ${closedTo} as handle from unnest(
+          ${lines.map(([line]) => line)}::text[], ${lines.map(([, heading]) => heading)}::text[]) x(line, heading)
+        cross join lateral (select x.line as influencer_handle) l cross join lateral (select x.heading as influencer_handle) h`.execute(
+        db,
+      );
+      expect([lines, rows]).toEqual([lines, [{ handle: wanted }]]);
+    }
   });
 
   it('are computed again for the collaboration whose rate an event tells, and once more when the mirror has read its deal', async () => {
@@ -171,6 +224,17 @@ describe('the kept earnings of orders', () => {
       // Those of 5, 6 and 10 are unknown, and 8 is in doubt. Of 7, 25 of 28 is a gift: 892 of 999.
       ['200', '20', '0', '150', null, null, '11', '30', null],
     );
+    // By the same rules, nothing is noted again.
+    const noted = async () => {
+      const { rows } =
+        await sql`select last_value from pg_sequences where sequencename like 'changed_earnings%'`.execute(
+          db,
+        );
+      return rows;
+    };
+    const last = await noted();
+    await happens(keep);
+    expect([last.length, await noted()]).toEqual([1, last]);
     await happens({ kind: 'rate', collabId: 'C1', rate: 30, dayNo: 1 }, keep);
     const after = await stored();
     expect(after.filter(({ version }, at) => version !== before[at]?.version)).toMatchObject([
@@ -201,8 +265,14 @@ describe('the kept earnings of orders', () => {
       { ...RULES, returnWindowDays: 15 },
       { ...RULES, timeZone: 'Europe/Paris' },
       { ...RULES, terms: [] },
+      { ...RULES, customersSince: { shop: '2025-01-01' } },
+      ...[
+        { cap: '5', currency: 'EUR' },
+        { ratePercent: '5', customer: 'new' },
+        { flat: '5', currency: 'EUR' },
+      ].map((given) => ({ ...RULES, terms: [...TERMS, termsOf({ line: 9, ...given } as Partial<Terms>)] })),
     ])
-      expect(await find({ rules })).toBeNull();
+      expect(await find({ rules }), JSON.stringify(rules.terms.at(-1))).toBeNull();
     // Fees are not kept, so another one changes nothing.
     expect(await find({ rules: rulesOf(TERMS.map((row) => ({ ...row, fixedFee: null }))) })).not.toBeNull();
     await happens({ kind: 'close' });
@@ -271,12 +341,27 @@ describe('the sums of a month', () => {
       ),
     ).toEqual(['unknown_lines D4: 1, 1000, null', 'unknown_rate null: 1, 1000, null']);
     expect(unknownFees).toEqual([]);
+    // Of each reason, those without a deal come last.
+    const march = await sumStatement(db, { month: MONTHS[2] ?? '', rules: RULES, limit: 1 });
+    expect(march.uncounted.map(({ why, dealId }) => `${why} ${dealId}`)).toEqual([
+      'unknown_lines D4',
+      'unknown_rate D3',
+    ]);
     // What may still be returned when the month ends is not counted in it, and is said.
-    await happens(order({ dayNo: 27, amount: 70 }), keep);
+    const late = { code: 'MIA', dayNo: 27, amount: 70 };
+    await happens(order({ ...late, dealId: 'D0' }), order({ ...late, code: null }), keep);
     const january = await sumStatement(db, { month: MONTHS[0] ?? '', rules: RULES, limit: 9 });
-    const pending = { why: 'pending', orders: 1, currency: 'EUR', netAmount: '70.0000' };
-    expect(january.uncountedSums).toContainEqual(pending);
-    expect(january.uncounted).toContainEqual(expect.objectContaining({ ...pending, dealId: 'D1' }));
+    expect(january.uncountedSums.map(({ why, currency, orders }) => `${why} ${currency} ${orders}`)).toEqual([
+      ...['pending EUR 2', 'unknown_lines EUR 1', 'unknown_rate JPY 1'],
+    ]);
+    expect(
+      january.uncounted.map(
+        ({ why, dealId, orders, netAmount }) => `${why} ${dealId} ${orders} ${Number(netAmount)}`,
+      ),
+    ).toEqual(['pending D0 1 70', 'pending D1 1 70', 'unknown_lines D4 1 1000', 'unknown_rate null 1 1000']);
+    // A deal without a line takes no place of one that has some.
+    const [first] = (await sumStatement(db, { month: MONTHS[0] ?? '', rules: RULES, limit: 1 })).deals;
+    expect([first?.dealId, first?.currency]).toEqual(['D1', 'EUR']);
   });
 
   it('have no exchange rates once it is closed, if no currency was configured for its total', async () => {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { KnownError } from '../../src/core/known-error.ts';
 import { findAddressee, loadCreators } from '../../src/money/load-creators.ts';
@@ -52,4 +52,39 @@ it.each([
     ...{ code: 'creators_unusable', exitCode: 2 },
     problems: [{ where: expect.stringContaining(`creators.csv:${line} `) }],
   });
+});
+
+it('a file of creators needs a deal or a creator and one thing to know of them, and has no other columns', () => {
+  const folder = makeTestFolder();
+  /** How many rows are loaded, or why none is. */
+  const of = (content: string | Buffer | null): unknown => {
+    const creators = join(folder, 'creators.csv');
+    if (content !== null) writeFileSync(creators, content);
+    try {
+      return loadCreators({ creators }).length;
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error;
+      const { code, exitCode, message, where, safe } = error.details;
+      return [code, exitCode, message, basename(where ?? ''), safe].join(' | ');
+    }
+  };
+  const unusable = (message: string) =>
+    `creators_unusable | 2 | ${message} | creators.csv | Nothing was sent.`;
+  expect(of(null)).toBe(unusable('The file of creators cannot be read.'));
+  expect(of(Buffer.from([0x64, 0xe9]))).toBe(unusable('The file of creators is not UTF-8.'));
+  const refused = unusable('Rows of the file of creators cannot be used.');
+  for (const [column, value] of Object.entries({
+    name: 'A',
+    address: 'B',
+    email: 'a@example.com',
+    language: 'de',
+  }))
+    for (const who of ['deal_id', 'influencer_handle'])
+      expect(of(`${who},${column}\nx,${value}\n`), `${who} ${column}`).toBe(1);
+  expect(of('deal_id,influencer_handle\nx,\n')).toBe(refused);
+  expect(of('name,email\nA,a@example.com\n')).toBe(refused);
+  expect(of('deal_id,name,iban\nx,A,1\n')).toBe(refused);
+  // A spreadsheet may add a blank cell to every row.
+  expect(of('deal_id,name\nx,A,\ny,B,\n')).toBe(2);
+  expect(of('deal_id,name\nx,A,\ny,B\nz,C,D\n')).toBe(refused);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { startTestConsole, textOf } from '../console/console-server.ts';
-import { CODES, closeMonth, IBANS, openPaymentShop, PAYEES } from './payment-shop.ts';
+import { CODES, closeMonth, IBANS, openPaymentShop, PAYEES } from './payments/payment-shop.ts';
 
 const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status\n';
 

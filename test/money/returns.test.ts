@@ -34,6 +34,10 @@ type Order = {
   /** Null: no influencer was credited. */
   readonly dealId?: string | null;
   readonly brandId?: string;
+  /** Creator to whom it was credited. */
+  readonly handle?: string;
+  /** True: the export states no total, and this as the subtotal. */
+  readonly isSubtotal?: boolean;
 };
 
 async function openShop(): Promise<{
@@ -55,9 +59,10 @@ async function openShop(): Promise<{
     const { at, customer, total = '100', currency = 'EUR', dealId = null, brandId = '1' } = order;
     id += 1;
     await sql`
-      insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, refunded,
-        placed_at, cancelled_at, exclusion, line_no, record_no, row_count, customer_key) overriding system value
-      values (${id}, 'shop', ${String(id)}, ${order.isSealed === false ? 2 : 1}, ${order.isCurrent !== false}, '', '', ${currency}, ${total},
+      insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, subtotal,
+        refunded, placed_at, cancelled_at, exclusion, line_no, record_no, row_count, customer_key) overriding system value
+      values (${id}, 'shop', ${String(id)}, ${order.isSealed === false ? 2 : 1}, ${order.isCurrent !== false}, '', '', ${currency},
+        ${order.isSubtotal === true ? null : total}::numeric, ${order.isSubtotal === true ? total : null}::numeric,
         ${order.refunded ?? null}::numeric, ${at}, ${order.isCancelled === true ? at : null}::timestamptz, ${order.exclusion ?? null}, 1, 1, 1,
         ${customer === null ? null : `00000000-0000-0000-0000-00000000000${customer}`}::uuid)`.execute(db);
     if (dealId === null) return;
@@ -67,11 +72,10 @@ async function openShop(): Promise<{
       values (${id}, 'referral', 'a', ${String(id)}, 'accepted', 1, '{}', '', 'orders', 'shop', 'shopify', ${String(id)}, ${total}, ${currency},
         ${dealId}, ${brandId}, 1)`.execute(db);
     await sql`
-      insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, currency, entry_id,
-        is_pending, rules_hash)
-      values ('orders', 'shop', ${String(id)}, ${id}, 'attributed', 'link', 'x', ${`deal:${dealId}`}, ${currency}, ${id}, false, '')`.execute(
-      db,
-    );
+      insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, influencer_handle, currency,
+        entry_id, is_pending, rules_hash)
+      values ('orders', 'shop', ${String(id)}, ${id}, 'attributed', 'link', 'x', ${`deal:${dealId}`}, ${order.handle ?? null}, ${currency}, ${id},
+        false, '')`.execute(db);
     await sql`
       insert into reporting.order_dispositions (job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition,
         disposition_at, is_open, brand_id, deal_id, currency, amount)
@@ -98,7 +102,7 @@ async function monthsOf(
       unlined_orders::integer as unlined, new_customers::integer as new, returning_orders::integer as returning,
       unknown_orders::integer as unknown, repeat_customers::integer as repeated, net_30_amount::float8 as net_30,
       net_90_amount::float8 as net_90, net_365_amount::float8 as net_365, to_char(last_won_at at time zone 'UTC', 'MM-DD') as last_won,
-      fee_amount::float8 as fee, net_converted::float8, commission_converted::float8, fee_converted::float8,
+      influencer_handle as handle, fee_amount::float8 as fee, net_converted::float8, commission_converted::float8, fee_converted::float8,
       unconverted_orders::integer as unconverted
     from reporting.return_months order by deal_id, month_utc, brand_id, currency`.execute(db);
   return rows;
@@ -156,6 +160,7 @@ describe('a customer is won by an order of a deal', () => {
       { at: daysLater(30), customer: 2, total: '20' },
       { at: daysLater(90), customer: 2, total: '40' },
       { at: daysLater(365), customer: 2, total: '80' },
+      { at: daysLater(2), customer: 2, total: '3', refunded: '1', isSubtotal: true },
       // No money, not below zero, or not in this currency.
       { at: daysLater(1), customer: 2, total: '50', refunded: '60' },
       { at: daysLater(1), customer: 2, total: '500', currency: 'USD' },
@@ -165,7 +170,7 @@ describe('a customer is won by an order of a deal', () => {
       { ...D1, at, customer: 3 },
     );
     expect(await monthsOf(db)).toMatchObject([
-      { orders: 2, new: 2, repeated: 1, net: 1099, sent: 1100, net_30: 1109, net_90: 1129, net_365: 1169 },
+      { orders: 2, new: 2, repeated: 1, net: 1099, sent: 1100, net_30: 1111, net_90: 1131, net_365: 1171 },
     ]);
   });
 });
@@ -180,8 +185,10 @@ describe('the revenue and cost of a deal in a month', () => {
       { ...D1, at: '2025-06-01T00:00:00Z', customer: null },
       { ...D1, at, customer: null, refunded: '101' },
       { ...D1, at, customer: null, currency: 'USD', total: '7' },
-      { dealId: 'D2', at, customer: null },
-      { dealId: 'D3', at, customer: null },
+      { dealId: 'D2', at, customer: null, handle: '@Ben' },
+      { dealId: 'D2', at, customer: null, refunded: '101', handle: 'ben' },
+      { dealId: 'D3', at, customer: null, handle: 'mia' },
+      { dealId: 'D3', at, customer: null, handle: 'zoe', refunded: '100' },
     );
     const gifts = termsOf({ dealId: 'D3', excludedSkus: ['gift-*'] });
     const known = { unrated: 0, unlined: 0, unvalued: 0 };
@@ -198,8 +205,12 @@ describe('the revenue and cost of a deal in a month', () => {
       },
       { ...known, month: '2025-05', currency: 'USD', orders: 1, net: 7, commission: 0.7 },
       { ...known, month: '2025-06', orders: 1, net: 100, commission: 10 },
-      { ...known, deal_id: 'D2', orders: 1, net: 100, commission: 0, unrated: 1 },
-      { ...known, deal_id: 'D3', orders: 1, net: 100, commission: 0, unlined: 1 },
+      // Whatever is unknown of an order whose net revenue is unknown, it counts once. A month may be of one creator, or of several.
+      {
+        ...{ ...known, deal_id: 'D2', orders: 2, net: 100, commission: 0, unrated: 1, unvalued: 1 },
+        handle: expect.stringMatching(/^@?ben$/i),
+      },
+      { ...known, deal_id: 'D3', orders: 2, net: 100, commission: 0, unlined: 1, handle: null },
     ]);
   });
 
@@ -260,6 +271,20 @@ describe('the revenue and cost of a deal in a month', () => {
       'EUR: 100, 10, 0, without a rate: 0',
       'USD: 52.5, 5.25, 5, without a rate: 0',
     ]);
+    // Of two brands, the first has the fee, converted or not; if one of two fees has no rate, it is unknown what they come to.
+    await add({ ...usd, at: '2025-05-01T00:00:00Z', brandId: '2' });
+    await sql`insert into reporting.changed_deals values ('D1', '2025-05-01')`.execute(db);
+    expect(await converted({ exchange: later, terms: [termsOf({}), fee('2025-05-02')] })).toEqual([
+      'EUR: 100, 10, 0, without a rate: 0',
+      'USD: 52.5, 5.25, 5, without a rate: 0',
+      'USD: 50, 5, 0, without a rate: 0',
+    ]);
+    const two = [termsOf({}), fee('2025-05-01'), { ...fee('2025-05-03'), line: 9 }];
+    expect((await converted({ exchange: later, terms: two }))[1]).toBe(
+      'USD: 52.5, 5.25, null, without a rate: 0',
+    );
+    await sql`delete from intake.attributions where order_id = '5'`.execute(db);
+    await sql`delete from reporting.order_dispositions where order_id = '5'`.execute(db);
     // A fee without a rate is unknown, and not zero.
     expect(await converted({ exchange, terms: [termsOf({}), fee('2025-05-02')] })).toEqual([
       'EUR: 100, 10, 0, without a rate: 0',
@@ -357,6 +382,35 @@ describe('returns are computed again', () => {
     await keepEarnings(db, { rules: { ...rules, timeZone: 'UTC' } });
     await updateReturns(db, { rules });
     expect((await commissions())[0]).toContain('D1');
+  });
+
+  it('in a plan, for the other months of a deal with tiers, too, whose orders come after those that changed', async () => {
+    const { db, add } = await openShop();
+    await add(
+      ...['2025-05-10T00:00:00Z', '2025-06-10T00:00:00Z'].flatMap((at) =>
+        ['D1', 'D2'].map((dealId) => ({ dealId, at, customer: null })),
+      ),
+    );
+    const tiers = ['D1', 'D2'].map((dealId, at) =>
+      termsOf({ dealId, line: 2 + at, ratePercent: '20', fromOrders: 2, tier: 'all' }),
+    );
+    const rules = { ...RULES, terms: tiers };
+    const rated = (trx: Database) =>
+      sql<{ row: string }>`
+      select concat_ws(' ', deal_id, extract(month from month_utc), trim_scale(commission_amount), unrated_orders) as row
+      from reporting.return_months order by 1`
+        .execute(trx)
+        .then(({ rows }) => rows.map(({ row }) => row));
+    await monthsOf(db, rules);
+    expect(await rated(db)).toEqual(['D1 5 0 1', 'D1 6 20 0', 'D2 5 0 1', 'D2 6 20 0']);
+    await inTransaction(db, async (trx) => {
+      await sql`
+        insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, run_id)
+        values (1, 'cancelled', 100, null, 'EUR', '', 1)`.execute(trx);
+      await sql`insert into reporting.changed_deals values ('D1', '2025-05-01')`.execute(trx);
+      await updateReturns(trx, { rules });
+      expect(await rated(trx)).toEqual(['D1 5 0 0', 'D1 6 0 1', 'D2 5 0 1', 'D2 6 20 0']);
+    });
   });
 
   it('for the months of the days whose rate is new, other or gone: in another time zone, the first is in two', async () => {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { inTransaction } from '../../src/db/in-transaction.ts';
-import { closeStatement } from '../../src/money/close-statement.ts';
+import { inTransaction, unlessDryRun } from '../../src/db/in-transaction.ts';
+import { closeStatement, verifyStatements } from '../../src/money/close-statement.ts';
 import { keepEarnings } from '../../src/money/kept-earnings.ts';
 import { readCreatorStatement } from '../../src/money/read-document.ts';
 import { readClosed, readStatement, refuseContained } from '../../src/money/read-statement.ts';
@@ -96,6 +96,15 @@ const CARRIED = [
 ];
 const UNKNOWN_FEES = [{ dealId: 'DX', code: null, dueOn: '2025-03-31', currency: 'EUR', amount: '9.0000' }];
 const MARCH = { month: '2025-03', rules: RULES };
+/** Rates of the days of one line in dollars, of the day after, and of another currency. */
+const EXCHANGE = {
+  reportingCurrency: 'EUR',
+  rates: [
+    { currency: 'USD', day: '2025-03-12', rate: '0.9' },
+    { currency: 'USD', day: '2025-03-13', rate: '7' },
+    { currency: 'GBP', day: '2025-03-12', rate: '5' },
+  ],
+};
 const OPEN = {
   month: '2025-03',
   closed: null,
@@ -225,15 +234,27 @@ it('a statement has each line whole, and a reason for each order, deal and fee t
 it('a closed statement is read as it was closed, whole or by deal, whatever came later', async () => {
   const db = await openMarch();
   const march = await inTransaction(db, (trx) =>
-    closeStatement(trx, { ...MARCH, closedBy: 'ann', reason: 'mail to x@shop.example' }),
+    closeStatement(trx, { ...MARCH, exchange: EXCHANGE, closedBy: 'ann', reason: 'mail to x@shop.example' }),
   );
   if (march.kind !== 'closed') throw new Error('it was not closed');
   await sql`update intake.orders set refunded = 0 where order_id = '1'`.execute(db);
+  // What is carried forward is what it was, too.
+  await sql`update intake.orders set refunded = 10 where order_id = '5'`.execute(db);
   const closed = await readClosed(db, '2025-03');
   expect(closed?.lines.map(told)).toEqual(LINES);
-  const { lines: _, ...rest } = closed ?? { lines: [] };
+  const { lines: _, exchange, ...rest } = closed ?? { lines: [], exchange: null };
+  // The rates are those of the days of its lines; a line whose day has none has no rate.
+  expect([exchange?.reportingCurrency, exchange?.rates.map(told).toSorted()]).toEqual([
+    'EUR',
+    [
+      ...['02-20', '03-05', '03-11'].map((day) => `2025-${day} 1.000000000000 EUR`),
+      '2025-03-12 0.900000000000 USD',
+      ...['03-15', '03-31'].map((day) => `2025-${day} 1.000000000000 EUR`),
+    ],
+  ]);
+  const { exchange: _none, ...open } = OPEN;
   expect(rest).toEqual({
-    ...{ ...OPEN, carried: CARRIED, unknownFees: [], uncounted: [] },
+    ...{ ...open, carried: CARRIED, unknownFees: [], uncounted: [] },
     closed: { statementId: march.statementId, by: 'ann', at: expect.any(Date), hash: march.hash },
   });
   expect((await readClosed(db, '2025-03', 'D1'))?.lines.map(told)).toEqual(LINES.slice(0, 5));
@@ -253,6 +274,10 @@ it('a closed statement is read as it was closed, whole or by deal, whatever came
       ...[[], []],
     ],
   );
+  expect([sums.carried, sums.exchange?.reportingCurrency]).toEqual([CARRIED, 'EUR']);
+  // Without the days, nothing is converted.
+  const withoutDays = await sumStatement(db, { ...MARCH, limit: 1, dealId: 'D1' });
+  expect([withoutDays.carried, withoutDays.exchange, withoutDays.days]).toEqual([[], null, []]);
   expect((await listDealLines(db, { ...MARCH, dealId: 'D1', limit: 9 })).map(told)).toEqual(
     LINES.slice(0, 5),
   );
@@ -267,6 +292,86 @@ it('a closed statement is read as it was closed, whole or by deal, whatever came
   expect(await months({})).toEqual([newest, february]);
   expect(await months({ limit: 1 })).toEqual([newest]);
   expect(await months({ after: '2025-03' })).toEqual([february]);
+
+  // What was closed to nobody who is known is corrected to the creator who has the deal by now.
+  await sql`
+    insert into intake.codes (job, line_no, code, code_folded, influencer_handle, handle_folded, deal_id, target)
+    values ('orders', 1, 'DAN', 'dan', 'dan', 'dan', 'D4', '')`.execute(db);
+  await sql`update intake.orders set refunded = 5 where order_id = '11'`.execute(db);
+  const { lines: corrections } = await readStatement(db, { ...MARCH, month: '2025-04' });
+  expect(
+    corrections
+      .filter(({ kind }) => kind === 'correction')
+      .map((one) => told([one.subject, one.influencerHandle, one.amount])),
+  ).toEqual(['order:1 mia 3.0000', 'order:11 dan -0.5000']);
+
+  // It is closed once, no earlier month is closed after it, and none before it is over.
+  const closing = (month: string) =>
+    inTransaction(db, (trx) =>
+      closeStatement(trx, { month, rules: RULES, closedBy: 'eve', reason: 'again' }),
+    );
+  expect(await closing('2025-03')).toEqual({ kind: 'closed_already', by: 'ann', at: expect.any(Date) });
+  expect(await closing('2025-01')).toEqual({ kind: 'later_is_closed', month: '2025-03' });
+  for (const month of [new Date().toISOString().slice(0, 7), '9998-12'])
+    expect(await closing(month)).toEqual({ kind: 'month_not_over' });
+  // Whatever is changed in spite of the triggers, the statement is named, and the next one if its link is broken.
+  const broken = (...statements: string[]) => statements.map((month) => expect.objectContaining({ month }));
+  const ofMarch = sql`where statement_id = ${march.statementId}`;
+  for (const [change, statements, names] of [
+    [sql`select 1`, 2, []],
+    [sql`update ops.statement_lines set terms_text = 'x' ${ofMarch} and line_no = 1`, 2, ['2025-03']],
+    [sql`update ops.statement_lines set excluded_amount = 1 ${ofMarch} and line_no = 1`, 2, ['2025-03']],
+    [sql`update ops.statement_lines set exchange_rate = 2 ${ofMarch} and line_no = 1`, 2, ['2025-03']],
+    [sql`update ops.statement_lines set deal_id = 'DZ' where line_no = 1`, 2, ['2025-02', '2025-03']],
+    [
+      sql`delete from ops.statement_lines where statement_id <> ${march.statementId} and line_no = 2`,
+      2,
+      ['2025-02'],
+    ],
+    [sql`update ops.statements set reporting_currency = 'USD' ${ofMarch}`, 2, ['2025-03']],
+    [sql`update ops.statements set carried = null ${ofMarch}`, 2, ['2025-03']],
+    [sql`update ops.statements set month = '2025-04-01' ${ofMarch}`, 2, ['2025-04']],
+    [sql`update ops.statements set lines = lines + 1 ${ofMarch}`, 2, ['2025-03']],
+    [sql`update ops.statements set hash = 'x' ${ofMarch}`, 2, ['2025-03']],
+    [sql`update ops.statements set hash = 'x'`, 2, ['2025-02', '2025-03']],
+    [sql`delete from ops.statements where statement_id <> ${march.statementId}`, 1, ['2025-03']],
+  ] as const)
+    await unlessDryRun(db, true, async (trx) => {
+      for (const table of ['statements', 'statement_lines'])
+        await sql`alter table ${sql.table(`ops.${table}`)} disable trigger all`.execute(trx);
+      await change.execute(trx);
+      expect(await verifyStatements(trx)).toEqual({ statements, broken: broken(...names) });
+    });
+});
+
+it('a month is open with what no closed one has, at the earliest after the last closed one, and with what is unknown until then', async () => {
+  const db = await open();
+  const rows = [
+    // Standing, deal, currency, months of the orders and in which they are due, orders, earned, closed.
+    ['new', 'D1', 'EUR', 1, 2, 2, 20, 0],
+    ['correction', 'D1', 'EUR', 1, 1, 1, 5, 8],
+    ['new', 'D2', 'USD', 3, 3, 1, 7, 0],
+    ['nothing', 'D1', 'EUR', 1, 2, 3, 0, 0],
+    ['unknown_rate', 'D1', 'EUR', 2, 2, 4, 0, 0],
+    ['unknown_net', 'D1', 'EUR', 3, 3, 1, 0, 0],
+    ['unknown_rate', 'D2', 'USD', 1, 1, 2, 0, 0],
+  ] as const;
+  for (const [standing, deal, currency, ordered, due, orders, earned, closed] of rows)
+    await sql`
+      insert into reporting.deal_earnings (deal_id, currency, standing, ordered_month, due_month, influencer_handle, orders, net_amount,
+        earned_amount, closed_amount)
+      values (${deal}, ${currency}, ${standing}, make_date(2025, ${ordered}, 1), make_date(2025, ${due}, 1), '', ${orders}, 0, ${earned},
+        ${closed})`.execute(db);
+  const months = async (limit: number) => (await listOpenMonths(db, { limit })).map(told);
+  // Month, orders, amount, currency, and orders of which it is unknown what they earned until the end of the month.
+  const [march, february] = ['2025-03 1 7.0000 USD 2', '2025-02 2 20.0000 EUR 4'];
+  expect(await months(9)).toEqual([march, february, '2025-01 0 -3.0000 EUR 0']);
+  expect(await months(2)).toEqual([march, february]);
+  for (const month of [1, 2])
+    await sql`
+      insert into ops.statements (month, time_zone, return_window_days, lines, closed_by, reason, previous_hash, hash)
+      values (make_date(2025, ${month}, 1), 'UTC', 0, 0, 'jane', 'x', '', ${String(month)})`.execute(db);
+  expect(await months(9)).toEqual(['2025-03 2 17.0000 EUR 5', march]);
 });
 
 it('the statement for a creator has what is about one deal: whose it is, what people call its orders, and what was said before', async () => {

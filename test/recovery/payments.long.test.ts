@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { openPaymentShop } from '../money/payment-shop.ts';
+import { openPaymentShop } from '../money/payments/payment-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 it('two processes that propose at the same time make one proposal, and one killed after its claim leaves a file that is written again, the same', async () => {

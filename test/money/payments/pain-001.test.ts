@@ -1,7 +1,7 @@
 import { XMLParser } from 'fast-xml-parser';
 import { expect, it } from 'vitest';
-import type { PaymentOrder } from '../../src/money/payments/keep-payments.ts';
-import { isSepa, renderPain001 } from '../../src/reports/payments/pain-001.ts';
+import type { PaymentOrder } from '../../../src/money/payments/keep-payments.ts';
+import { isSepa, renderPain001 } from '../../../src/reports/payments/pain-001.ts';
 import { IBANS } from './payment-shop.ts';
 
 /** Children of an element in their order, `?` if it may be missing, `*` if there may be several; or what its text must match. */

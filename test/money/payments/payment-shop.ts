@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { openWorkshop, type Workshop } from '../runs/workshop.ts';
+import { openWorkshop, type Workshop } from '../../runs/workshop.ts';
 
 /** Accounts that nobody has: the examples of banks and of the standard. */
 export const IBANS = {

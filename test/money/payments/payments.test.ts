@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { inTransaction } from '../../src/db/in-transaction.ts';
-import { findUnpaid } from '../../src/money/payments/find-unpaid.ts';
-import { matchBookings } from '../../src/money/payments/match-bookings.ts';
-import { parseBankFile } from '../../src/money/payments/parse-bank-file.ts';
-import type { Workshop } from '../runs/workshop.ts';
+import { inTransaction } from '../../../src/db/in-transaction.ts';
+import { findUnpaid } from '../../../src/money/payments/find-unpaid.ts';
+import { matchBookings } from '../../../src/money/payments/match-bookings.ts';
+import { parseBankFile } from '../../../src/money/payments/parse-bank-file.ts';
+import type { Workshop } from '../../runs/workshop.ts';
 import { CODES, closeMonth, IBANS, MAY, openPaymentShop, PAYEES } from './payment-shop.ts';
 
 const propose = (shop: Workshop, month: string, ...more: string[]) =>
