@@ -396,9 +396,6 @@ export function listUnknownFees(
     from unknown_fees order by deal_id nulls last, code, due_on, currency`;
 }
 
-/** SQL: the entries of which it is unknown what they come to now: the last adjustment says so. */
-const heldEntries = onceHeld(sql`l.kind = 'held'`);
-
 /** SQL: the entries that were held, and of which the last adjustment `l` is such, with that adjustment. Looked up one by one, as few are held. */
 export function onceHeld(isSuch: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
@@ -413,12 +410,12 @@ export function onceHeld(isSuch: RawBuilder<unknown>): RawBuilder<unknown> {
   where ${isSuch}`;
 }
 
-/** Lists accepted orders whose newest state is unknown, by deal and currency. There are few of them. */
+/** Lists accepted orders whose newest state is unknown since their last adjustment, by deal and currency. There are few of them. */
 export function listHeld(db: Database): Promise<readonly HeldOrders[]> {
   return rowsOf<HeldOrders>(db)`
     select e.deal_id as "dealId", e.currency, count(*)::integer as orders,
       sum(e.amount)::numeric(24,4)::text as "sentAmount"
-    from (${heldEntries}) d
+    from (${onceHeld(sql`l.kind = 'held'`)}) d
     join ledger.entries e using (entry_id)
     where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0
     group by 1, 2 order by 1 nulls last, 2`;
