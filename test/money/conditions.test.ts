@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { closeStatement, verifyStatements } from '../../src/money/close-statement.ts';
 import { customerHistory } from '../../src/money/customers.ts';
-import { keepEarnings } from '../../src/money/kept-earnings.ts';
+import { earnedOrders, keepEarnings } from '../../src/money/kept-earnings.ts';
 import { parseTerms } from '../../src/money/load-rules.ts';
 import { readStatement } from '../../src/money/read-statement.ts';
 import { servedRates } from '../../src/money/served-rates.ts';
@@ -794,6 +794,11 @@ describe('a row from a number of orders or a revenue on', () => {
     expect((await earned(db, rules([tiers, ...from('D1', '', '100', 'all')]))).at(-1)).toBe(
       'unknown_tier: 2',
     );
+    // Of one order that is asked for, the others of its deal decide, and are not told.
+    const { rows: asked } = await sql`
+      with ${earnedOrders(terms, { areKept: false, entries: sql`select 11::bigint` })}
+      select entry_id, earned_amount::float8 as earned from earned`.execute(db);
+    expect(asked).toEqual([{ entry_id: '11', earned: 20 }]);
     // What is kept of a deal whose orders have a code with tiers changes as a whole.
     await cancel(db, 10);
     expect(await earned(db, terms)).toEqual([

@@ -377,24 +377,40 @@ it('a fee is new, corrected or unknown, by what the terms state now, what was cl
   expect(found).toEqual(FEES.map((fee) => [fee.what, fee.lines]));
   expect(all).toHaveLength(FEES.flatMap((fee) => fee.lines).length);
   expect(await lines('M3')).toEqual(all.filter(({ subject }) => subject.startsWith('fee:deal M3:')));
-  // A minimum for everybody is one of each deal: a fee of a code is paid however small it is.
-  const small = rulesOf([
-    termsOf({ dealId: null, minPayout: '20', currency: 'EUR' }),
+  // A minimum for everybody is one of each deal: a fee of a code is paid however small it is, and what is settled is not carried.
+  const fee = (of: string, amount: number, validFrom = '2025-04-01') =>
     termsOf({
-      line: 3,
-      dealId: null,
-      codeFolded: 'ida',
-      fixedFee: '7',
-      currency: 'EUR',
-      validFrom: '2025-04-01',
-    }),
-    termsOf({ line: 4, dealId: 'C1', fixedFee: '8', currency: 'EUR', validFrom: '2025-04-01' }),
-  ]);
+      ...{ dealId: isDeal(of) ? of : null, codeFolded: isDeal(of) ? null : of },
+      ...{ fixedFee: String(amount), currency: 'USD', validFrom },
+    });
+  for (const [at, of] of ['L1', 'E1'].entries())
+    await sql`
+      insert into ops.statement_lines (statement_id, line_no, kind, subject, due_on, deal_id, currency, earned_amount, closed_before, amount)
+      values (3, ${100 + at}, 'fixed_fee', ${`fee:deal ${of}:2025-03-01`}, '2025-03-01', ${of}, 'USD', 5, 0, 5)`.execute(
+      db,
+    );
+  const small = rulesOf(
+    [
+      termsOf({ dealId: null, minPayout: '8.01', currency: 'USD' }),
+      ...[
+        fee('ida', 7),
+        fee('C1', 8),
+        fee('M1', 8.01),
+        fee('M2', 0.01),
+        fee('L1', 5, '2025-03-01'),
+        fee('E1', 5),
+      ],
+    ].map((row, at) => ({ ...row, line: at + 2 })),
+  );
   const { lines: paid, carried } = await readStatement(db, { month: '2025-04', rules: small });
-  expect(paid.filter(({ amount }) => Number(amount) > 0).map(({ subject }) => subject)).toEqual([
+  expect(paid.flatMap(({ currency, subject }) => (currency === 'USD' ? subject : []))).toEqual([
+    'fee:deal M1:2025-04-01',
     'fee:code ida:2025-04-01',
   ]);
-  expect(carried.map(({ dealId, amount }) => `${dealId} ${amount}`)).toEqual(['C1 8.0000']);
+  // Of E1, a fee was closed that the terms state no more, so both come to nothing.
+  expect(
+    carried.map(({ dealId, currency, amount, minimum }) => `${dealId} ${amount} ${currency} of ${minimum}`),
+  ).toEqual(['C1 8.0000', 'E1 0.0000', 'M2 0.0100'].map((one) => `${one} USD of 8.0100`));
 });
 
 it.each([
