@@ -35,7 +35,7 @@ import { isAttributeOrders } from '../../../../jobs/attribute-orders/settings.ts
 import { loadConfig } from '../../../../jobs/index.ts';
 import { BACKFILL_RULES } from '../../../../src/core/backfill.ts';
 import { KnownError } from '../../../../src/core/known-error.ts';
-import { type DatabaseTransaction, inTransaction } from '../../../../src/db/in-transaction.ts';
+import { type DatabaseTransaction, inTransaction, unlessDryRun } from '../../../../src/db/in-transaction.ts';
 import { beginRun } from '../../../../src/ops/run-record.ts';
 import { openShop, order, rejection, type Shop as SourceShop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
@@ -687,6 +687,16 @@ describe('a backfill that ends', () => {
         ...parts,
         amounts: shown,
       });
+    // If none is being sent, nothing is said of it.
+    await unlessDryRun(db, true, async (trx) => {
+      await sql`
+        update ledger.entries set state = 'held', state_reason = 'x', owner = null
+        where job = ${job} and state in ('ready', 'sending')`.execute(trx);
+      const unrecorded = { ...change, audit: async () => '0', config };
+      expect(await cancelBackfill(trx, unrecorded)).toMatchObject({
+        summary: `Backfill ${id} is cancelled: 1 order posted. 3 orders were not posted and return to their earlier state.`,
+      });
+    });
     expect(await cancel()).toMatchObject({
       summary: `Backfill ${id} is cancelled: 1 order posted. 2 orders were not posted and return to their earlier state. 1 order is being sent, and the answers count.`,
     });

@@ -104,6 +104,13 @@ describe('an id that looks like another one of its source', () => {
     );
     await state(fourth, { '0101': {} });
     expect(await decided(fourth)).toContain('0101: attributed');
+    // What another source of the job has under the id of the other one says nothing of that one.
+    const { context: two, shops } = await openJob(newBrand(), 'shopify', 'amazon');
+    const [shop, channel] = shops;
+    await state(two, { '00101': { codes: ['NOOR'], total: '99.00' } }, { shop: channel });
+    await state(two, { '00101': { codes: [] } }, { shop });
+    await state(two, { 101: {} }, { shop });
+    expect(await decided(two, shop)).toEqual(['00101: organic', '101: attributed']);
   });
 
   test('is held after one that was sent and is no longer credited, and not after one that only waited', async () => {
