@@ -660,6 +660,11 @@ describe('an order whose tags name the id of another one', () => {
     expect(await decided(context, shop)).toEqual(['7: attributed']);
     expect(await decided(context, amazon)).toEqual([`${NAMED}: attributed`, '113: attributed']);
     expect(await decided(context, tiktok)).toEqual(['577: held similar_order', '578: held similar_order']);
+    // Within one platform, ids tell orders apart.
+    const { context: same, shops: both } = await openJob(newBrand(), 'shopify', 'SHOPIFY');
+    await both[0]?.read({ orders: [order(NAMED, { codes: ['MIRA'] })] });
+    await state(same, { 7: tagged }, { shop: both[1], isBrandShared });
+    expect(await decided(same, both[1])).toEqual(['7: attributed']);
   });
 
   test('is held although the shop has an order with that id too', async () => {
