@@ -123,7 +123,7 @@ export function describeRejected({
     parts: rows.map((row) => describeRejectedRow(row, `${row.source}, for ${row.readFor}`)),
     help: `${more > 0 ? `and ${formatCount(more)} more: add --limit ${total}.` : ''}${also}`.trim() || null,
     commands: {
-      about: 'export the rows; each leaves this list once its order is read',
+      about: 'export the rows; each leaves this list once a file states it rightly',
       lines: ['npx influencer-sync rejected --export fix.csv'],
     },
   });
@@ -133,7 +133,7 @@ export function describeRejected({
 export function describeRejectedCauses(causes: readonly RejectedCause[]): readonly Block[] {
   return section('Rejected rows', {
     count: causes.reduce((sum, { rows }) => sum + rows, 0),
-    note: 'their orders are not known until you correct them',
+    note: 'what they state is not known until you correct them',
     tone: 'yellow',
     parts: causes.map(({ rows, files, reason, help }) =>
       item(`${plural(rows, 'row')} in ${plural(files, 'file')}: ${reason}`, help),
