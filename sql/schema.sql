@@ -4558,7 +4558,7 @@ CREATE VIEW bi.returns_monthly AS
                            FROM reporting.return_months r_1
                           WHERE ((r_1.deal_id = e.deal_id) AND (r_1.month_utc = e.month_utc) AND (r_1.currency = e.currency)))))) r
              LEFT JOIN mirror.deal_versions d ON (((d.deal_id = r.deal_id) AND d.is_latest)))
-             LEFT JOIN reporting.deal_owners w ON ((w.deal_id = r.deal_id)))
+             LEFT JOIN reporting.deal_owners w ON ((w.deal_id = NULLIF(r.deal_id, ''::text))))
              CROSS JOIN reporting.return_rules rules)
              CROSS JOIN LATERAL ( SELECT ((r.unrated_orders + r.unlined_orders) + r.unvalued_orders) AS uncosted_orders) u)
              CROSS JOIN LATERAL ( SELECT ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0)) AS is_converted) c)) m
@@ -8910,6 +8910,8 @@ CREATE INDEX order_dispositions_open ON reporting.order_dispositions USING btree
 CREATE INDEX order_earnings_collab ON reporting.order_earnings USING btree (collab_id) WHERE (collab_id IS NOT NULL);
 
 CREATE INDEX order_earnings_deal ON reporting.order_earnings USING btree (deal_id) WHERE (standing <> 'settled'::text);
+
+CREATE INDEX return_months_deal ON reporting.return_months USING btree (NULLIF(deal_id, ''::text));
 
 CREATE INDEX return_months_month ON reporting.return_months USING btree (month_utc);
 

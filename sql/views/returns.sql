@@ -41,7 +41,8 @@ create view bi.returns_monthly as
         select from reporting.return_months r where r.deal_id = e.deal_id and r.month_utc = e.month_utc and r.currency = e.currency)
     ) r
     left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
-    left join reporting.deal_owners w on w.deal_id = r.deal_id
+    -- As the view has it: a question about one deal then looks up only its owner.
+    left join reporting.deal_owners w on w.deal_id = nullif(r.deal_id, '')
     cross join reporting.return_rules rules
     cross join lateral (select r.unrated_orders + r.unlined_orders + r.unvalued_orders as uncosted_orders) u
     cross join lateral (select rules.reporting_currency is not null and r.unconverted_orders = 0 as is_converted) c

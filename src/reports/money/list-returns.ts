@@ -4,6 +4,9 @@ import { minorDigits } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 
+/** A creator: spellings of their handle (`spellingsOf`), and deals that name them (`listNamedDeals`). */
+export type NamedCreator = { readonly spellings: readonly string[]; readonly deals: readonly string[] };
+
 /** Filter; `from` and `to` are months as `2026-10`, both included, null for no limit. */
 export type ReturnFilter = {
   readonly from: string | null;
@@ -12,8 +15,7 @@ export type ReturnFilter = {
   readonly brandId?: string | null;
   /** Part of the handle. */
   readonly handle?: string | null;
-  /** Spellings of one handle (`spellingsOf`). */
-  readonly spellings?: readonly string[] | null;
+  readonly creator?: NamedCreator | null;
   readonly currency?: string | null;
 };
 
@@ -141,7 +143,7 @@ export async function listReturns(
         sum(unknown_orders) as unknown_orders,
         sum(unrated_orders) as unrated_orders, sum(unlined_orders) as unlined_orders,
         bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
-      from bi.returns_monthly
+      from ${rowsFor(filter)} r
       where ${matches(filter)}
       group by ${GROUPED_BY[by]}, ${of.currency}
     )
@@ -231,13 +233,23 @@ export async function findNewestMonth(db: Database, until: string | null = null)
   return row?.month ?? null;
 }
 
+/** SQL: the view, or its rows of the deals that name a creator. `offset 0` makes it look up each deal. */
+function rowsFor({ creator = null }: ReturnFilter): RawBuilder<unknown> {
+  if (creator === null) return sql`bi.returns_monthly`;
+  const ofNoDeal = sql`union all select * from bi.returns_monthly where deal_id is null`;
+  return sql`(
+    select m.* from unnest(${[...creator.deals]}::text[]) n (deal_id)
+    cross join lateral (select * from bi.returns_monthly m where m.deal_id = n.deal_id offset 0) m
+    ${creator.deals.includes('') ? ofNoDeal : sql``})`;
+}
+
 function matches({
   from,
   to,
   dealId = null,
   brandId = null,
   handle = null,
-  spellings = null,
+  creator = null,
   currency = null,
 }: ReturnFilter) {
   return sql`
@@ -247,5 +259,5 @@ function matches({
     and (${brandId}::text is null or brand_id = ${brandId})
     and (${currency}::text is null or currency = ${currency})
     and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0)
-    and (${spellings === null} or influencer_handle = any(${[...(spellings ?? [])]}::text[]))`;
+    and (${creator === null} or influencer_handle = any(${[...(creator?.spellings ?? [])]}::text[]))`;
 }

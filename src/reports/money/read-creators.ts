@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowsOf } from '../../db/statement.ts';
 import { feesOf, isUnknown, OWNER_OF_ORDER } from '../../money/read-statement.ts';
 import type { StatementRules } from '../../money/statement.ts';
+import type { NamedCreator } from './list-returns.ts';
 
 /** Net revenue of a creator in a month, without the orders for which it is unknown. */
 export type CreatorMonth = {
@@ -27,15 +28,35 @@ export async function listCreatorMonths(
     group by 1, 2, 3 order by 1, 2, 3`;
 }
 
+/**
+ * Lists the deals that name a creator: in the mirror, with a code, or in the sums of orders. Another creator
+ * may have them now. One is empty if orders whose deal is not known name the creator.
+ */
+export async function listNamedDeals(db: Database, spellings: readonly string[]): Promise<readonly string[]> {
+  const isNamed = sql`influencer_handle = any(${[...spellings]}::text[])`;
+  const rows = await rowsOf<{ dealId: string }>(db)`
+    select deal_id as "dealId" from mirror.deal_versions where is_latest and ${isNamed}
+    union select deal_id from intake.codes where deal_id is not null and ${isNamed}
+    union select deal_id from reporting.return_months where ${isNamed}
+    union select deal_id from reporting.deal_earnings where ${isNamed}`;
+  return rows.map(({ dealId }) => dealId);
+}
+
+/** SQL: who has the deals that name a creator, as `w`. */
+function ownersOf({ deals }: NamedCreator): RawBuilder<unknown> {
+  return sql`(select * from reporting.deal_owners where deal_id = any(${[...deals]}::text[])) w`;
+}
+
 /** Lists the deals of which credited orders name a creator, whether or not the mirror knows them. */
 export async function listCreatorDeals(
   db: Database,
-  { spellings, limit }: { readonly spellings: readonly string[]; readonly limit: number },
+  { creator, limit }: { readonly creator: NamedCreator; readonly limit: number },
 ): Promise<readonly string[]> {
   const rows = await rowsOf<{ dealId: string }>(db)`
     select distinct deal_id as "dealId"
-    from reporting.return_months r left join reporting.deal_owners w using (deal_id)
-    where deal_id <> '' and coalesce(w.influencer_handle, r.influencer_handle) = any(${[...spellings]}::text[])
+    from reporting.return_months r left join ${ownersOf(creator)} using (deal_id)
+    where deal_id <> '' and deal_id = any(${[...creator.deals]}::text[])
+      and coalesce(w.influencer_handle, r.influencer_handle) = any(${[...creator.spellings]}::text[])
     order by 1
     limit ${limit}::bigint`;
   return rows.map(({ dealId }) => dealId);
@@ -59,8 +80,7 @@ export type CreatorStatement = {
  * Lists what closed statements contain for a creator, who had the deal when it was closed, and, as of the last refresh of
  * the reports, what the open ones will; newest month first. What came too late for a closed month is in the one after it.
  *
- * @param options.creator the creator's handle, in any spelling.
- * @param options.spellings the spellings that the reports have of it.
+ * @param options.handle the creator's handle, in any spelling.
  * @param options.deals ids of the creator's deals, whose lines are looked up in closed statements.
  * @param options.fees the month until whose end fixed fees of deals are due, and the rules that state them. Those of codes are
  *   of no deal, so no statement for a creator has them. Null: the rules cannot be read.
@@ -68,14 +88,14 @@ export type CreatorStatement = {
 export async function listCreatorStatements(
   db: Database,
   {
+    handle,
     creator,
-    spellings,
     deals,
     fees,
     limit,
   }: {
-    readonly creator: string;
-    readonly spellings: readonly string[];
+    readonly handle: string;
+    readonly creator: NamedCreator;
     readonly deals: readonly string[];
     readonly fees: { readonly rules: StatementRules; readonly month: string } | null;
     readonly limit: number;
@@ -86,8 +106,9 @@ export async function listCreatorStatements(
     open as (
       select due_month, deal_id, currency, case standing when 'new' then orders else 0 end as orders,
         earned_amount - closed_amount as amount
-      from reporting.deal_earnings o left join reporting.deal_owners w using (deal_id)
-      where ${OWNER_OF_ORDER} = any(${[...spellings]}::text[]) and standing in ('new', 'correction')
+      from reporting.deal_earnings o left join ${ownersOf(creator)} using (deal_id)
+      where deal_id = any(${[...creator.deals]}::text[])
+        and ${OWNER_OF_ORDER} = any(${[...creator.spellings]}::text[]) and standing in ('new', 'correction')
       ${
         fees === null
           ? sql``
@@ -96,7 +117,7 @@ export async function listCreatorStatements(
       select date_trunc('month', due_on)::date, deal_id, currency, 0, earned_amount - closed_before
       from fee_lines
       where deal_id is not null
-        and ledger.fold_handle(influencer_handle) = ledger.fold_handle(${creator}::text)
+        and ledger.fold_handle(influencer_handle) = ledger.fold_handle(${handle}::text)
         and earned_amount <> closed_before`
       }
     )
@@ -114,7 +135,7 @@ export async function listCreatorStatements(
     join ops.statements s using (statement_id)
     -- The handle may have been spelled otherwise then. If it was unknown whose deal it was, it is of nobody.
     join ops.statement_headings h on h.statement_id = s.statement_id and h.deal_id = d.deal_id
-      and ledger.fold_handle(h.influencer_handle) = ledger.fold_handle(${creator}::text)
+      and ledger.fold_handle(h.influencer_handle) = ledger.fold_handle(${handle}::text)
     where d.deal_id = any(${[...deals]}::text[])
     order by month desc, "closedAt" nulls first, "dealId", currency limit ${limit}::bigint`;
 }
@@ -123,16 +144,16 @@ export async function listCreatorStatements(
  * Counts the accepted orders of which it is unknown what they earn, as of the last refresh of the reports. They are in no line
  * of an open statement.
  *
- * @param spellings of a creator; null: of all.
+ * @param creator null: of all.
  */
-export async function countUnknownEarnings(
-  db: Database,
-  spellings: readonly string[] | null,
-): Promise<number> {
+export async function countUnknownEarnings(db: Database, creator: NamedCreator | null): Promise<number> {
+  const ofCreator = (of: NamedCreator) => sql`
+    left join ${ownersOf(of)} using (deal_id)
+    where deal_id = any(${[...of.deals]}::text[])
+      and ${OWNER_OF_ORDER} = any(${[...of.spellings]}::text[]) and`;
   return countOf(db)`
     select coalesce(sum(orders), 0) as count from reporting.deal_earnings o
-      left join reporting.deal_owners w using (deal_id)
-    where ${isUnknown} and (${spellings === null} or ${OWNER_OF_ORDER} = any(${[...(spellings ?? [])]}::text[]))`;
+    ${creator === null ? sql`where` : ofCreator(creator)} ${isUnknown}`;
 }
 
 /** A code of a creator, with the time in which it is theirs. */

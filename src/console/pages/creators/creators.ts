@@ -18,6 +18,7 @@ import {
   listCreatorDeals,
   listCreatorMonths,
   listCreatorStatements,
+  listNamedDeals,
 } from '../../../reports/money/read-creators.ts';
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
 import { describePaid, isPaidElsewhere } from '../../../reports/payments/payments.ts';
@@ -107,13 +108,14 @@ const SHOWN_MONTHS = 6;
 /** One creator: what they earned, what is pending and paid, by month; their statements, codes, orders and deals. */
 export const creatorPage = definePage('/creators/:creator', async (visit) => {
   const { db } = visit;
-  const creator = foldHandle(visit.params.creator ?? '');
-  const spellings = await spellingsOf(db, creator);
-  const filter = { from: null, to: null, spellings };
+  const handle = foldHandle(visit.params.creator ?? '');
+  const spellings = await spellingsOf(db, handle);
+  const creator = { spellings, deals: await listNamedDeals(db, spellings) };
+  const filter = { from: null, to: null, creator };
   const [months, sums, credited, deals] = await Promise.all([
     listReturns(db, { ...filter, by: 'month', limit: LISTED_MONTHS }),
     listReturns(db, { ...filter, by: 'creator', limit: SHOWN }),
-    listCreatorDeals(db, { spellings, limit: SHOWN }),
+    listCreatorDeals(db, { creator, limit: SHOWN }),
     listDeals(db, { spellings, limit: SHOWN }),
   ]);
   // The mirror may not know a deal whose orders were credited.
@@ -121,10 +123,10 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
   const rules = readRules(visit);
   const last = monthBefore(visit.now, visit.config.statements.timeZone);
   const [codes, unknownOrders, statements, ...orders] = await Promise.all([
-    listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
-    countUnknownEarnings(db, spellings),
+    listCreatorCodes(db, { creator: handle, deals: ids, limit: SHOWN }),
+    countUnknownEarnings(db, creator),
     listCreatorStatements(db, {
-      ...{ creator, spellings, deals: ids, limit: SHOWN },
+      ...{ handle, creator, deals: ids, limit: SHOWN },
       fees: 'problem' in rules ? null : { rules, month: monthAfter(last) },
     }),
     ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
@@ -138,17 +140,17 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
   if (!isKnown && named.length === 0)
     return spellings.length === 0
       ? { redirect: visit.link('/search', { q: visit.params.creator }) }
-      : missing(creator, 'No deal, no code and no order of this creator is known.');
+      : missing(handle, 'No deal, no code and no order of this creator is known.');
   const newest = named
     .toSorted((one, other) => other.orderedAt.getTime() - one.orderedAt.getTime())
     .slice(0, SHOWN_ORDERS);
   const unknown = explainUnknown(sums.filter(({ uncostedDeals }) => uncostedDeals.length > 0));
   return {
-    title: sums[0]?.name ?? deals[0]?.influencerHandle ?? creator,
+    title: sums[0]?.name ?? deals[0]?.influencerHandle ?? handle,
     content: html`${figures({ sums: sums.map(describeReturn), statements, unknownOrders, deals }, visit)}
 ${'problem' in rules ? html`<p>The open statements are shown without fixed fees.</p>${rules.problem}` : null}
 ${unknown === null ? null : html`<p class="notice">${unknown}</p>`}
-${monthCharts(months, { creator, visit })}
+${monthCharts(months, { creator: handle, visit })}
 ${foldedTable(
   {
     rows: months
@@ -161,7 +163,7 @@ ${foldedTable(
   },
   [
     column('Month', ({ sum }) =>
-      anchor(visit.link('/money', { by: 'deal', handle: creator, from: sum.key, to: sum.key }), sum.key),
+      anchor(visit.link('/money', { by: 'deal', handle, from: sum.key, to: sum.key }), sum.key),
     ),
     number('Orders', ({ said }) => said.orders),
     number('Net revenue', ({ said }) => said.net),
@@ -181,7 +183,7 @@ ${table(
     column('Jobs', ({ jobs }) => jobs.join(', ')),
   ],
 )}
-<h2>Newest orders <small>${anchor(visit.link('/orders', { creator }), 'All')}</small></h2>
+<h2>Newest orders <small>${anchor(visit.link('/orders', { creator: handle }), 'All')}</small></h2>
 ${table({ rows: newest, about: 'Newest orders', visit: null, none: 'No order was attributed to a deal of this creator.' }, orderColumns(visit))}
 <h2>Deals</h2>
 ${dealTable(deals, visit)}`,
