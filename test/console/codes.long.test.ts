@@ -19,7 +19,7 @@ describe('codes in the console', () => {
     expect(textOf((await get('/codes')).text)).toMatch(/NOBODY 1 7\.00 EUR 2026-04-10 orders/);
     const preview = textOf((await get('/codes/assign?job=orders&code=NOBODY')).text);
     expect(preview).toMatch(
-      /Code NOBODY Nobody owns this code\. 1 order \(7\.00 EUR\) has no owner\. .* A3 2026-04-10 11:11 UTC no owner unknown code NOBODY 7\.00 EUR/,
+      /Code NOBODY No creator owns this code\. 1 order \(7\.00 EUR\) has no owner\. .* A3 2026-04-10 11:11 UTC no owner unknown code NOBODY 7\.00 EUR/,
     );
     // A mistyped owner is refused unless the person says that it may be new.
     for (const typo of [

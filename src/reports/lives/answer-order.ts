@@ -292,14 +292,14 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
   const command = 'npx influencer-sync console --open';
   const why = reason?.replaceAll('_', ' ');
   if (code === null)
-    return answer('no_owner', 'yellow', `Not credited: ${why ?? 'nobody owns what it carries'}.`);
+    return answer('no_owner', 'yellow', `Not credited: ${why ?? 'no creator owns what it carries'}.`);
   const page = `/codes/assign?${new URLSearchParams({ job, code })}`;
   const fault = owner === undefined ? null : sayFault(owner, reason);
   if (fault === null)
     return answer(
       'no_owner',
       'yellow',
-      `Not credited: nobody owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${why})`}. Add its owner to codes.csv, or assign it in the console.`,
+      `Not credited: no creator owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${why})`}. Add its owner to codes.csv, or assign it in the console.`,
       { label: 'Assign the code', page, command },
     );
   return answer(
@@ -316,8 +316,9 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
  */
 function sayFault({ code, owner, validFrom, validTo }: CodeOwner, reason: string | null): string | null {
   const name = `${markLookAlikes(code)} (${owner})`;
+  // The end is the first instant at which the code is not valid.
   if (reason === 'code_expired' && validTo !== null)
-    return `${name} ended on ${formatInstant(validTo).slice(0, 10)}`;
+    return `${name} ended on ${formatInstant(new Date(validTo.getTime() - 1)).slice(0, 10)}`;
   if (reason === 'code_not_yet_valid' && validFrom !== null)
     return `${name} begins on ${formatInstant(validFrom).slice(0, 10)}`;
   if (reason === 'code_of_other_brand') return `${markLookAlikes(code)} is a code of another brand`;

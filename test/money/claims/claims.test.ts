@@ -53,10 +53,10 @@ const CLAIMS: readonly (readonly [line: string, answer: string, says: RegExp])[]
   [
     'mia.test,1005,,,,OLD10',
     'code_not_valid',
-    /OLD10 \(mia\.test\) ended on 2026-03-31|OLD10 \(mia\.test\) ended on 2026-04-01/,
+    /OLD10 \(mia\.test\) ended on 2026-03-31/,
   ],
   ['mia.test,1018,,,,ELSE10', 'code_unknown', /^Not credited: ELSE10 is a code of another brand\./],
-  ['mia.test,1006,,,,MIA1O', 'code_unknown', /nobody owns the code/],
+  ['mia.test,1006,,,,MIA1O', 'code_unknown', /no creator owns the code/],
   ['mia.test,1007,,,,MIA10', 'no_code', /carries no code.*does not carry the code MIA10/],
   ['mia.test,1013,,,,', 'in_doubt', /In doubt: it was sent for mia\.test .*77\.00 EUR/],
   ['mia.test,#1001,,,,', 'similar_id', /Similar: 1001 of shop\./],

@@ -237,7 +237,7 @@ export const assignCodePage = definePage('/codes/assign', async (visit) => {
     content: html`<div class="answer ${isUnowned || sums.length > 0 || leak !== undefined ? 'yellow' : 'green'}"><p>${
       current === undefined
         ? isUnowned
-          ? 'Nobody owns this code.'
+          ? 'No creator owns this code.'
           : html`It ${owners.every(({ validTo }) => validTo !== null && validTo <= now) ? 'belonged' : 'belongs'} to ${owners.map((owner, index) => html`${index === 0 ? null : '; '}${ownerOf(visit)(owner)}, ${validity(owner, visit)}`)}.`
         : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}.`
     } ${waits ? html`The next run of ${job} credits ${unownedOrders} if its rules allow.` : sums.length === 0 ? 'No order with this code lacks an owner, as of the last refresh of the reports.' : html`${unownedOrders} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
