@@ -57,7 +57,7 @@ function allRejected(count: number, rows: readonly Problem[], at: Date): Problem
     severity: 'warning',
     since: new Date(Math.min(at.getTime(), ...rows.map(({ since }) => since.getTime()))),
     amounts: [],
-    summary: `${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'row of a file' : 'rows of files'} could not be used; what they say is not known.`,
+    summary: `${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'row of a file could not be used; what it says is not known' : 'rows of files could not be used; what they say is not known'}.`,
     command: 'npx influencer-sync rejected',
     page: '/rejected',
   };

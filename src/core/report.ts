@@ -78,6 +78,8 @@ export type RejectedRowInFile = RejectedRow & {
 export type FooterRowInFile = FooterRow & Pick<RejectedRowInFile, 'source' | 'uri'>;
 
 export type HeldFile = {
+  /** Number of this reading of the file. */
+  readonly id: string;
   readonly source: string;
   readonly uri: string;
   readonly code: string;

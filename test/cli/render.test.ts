@@ -375,6 +375,7 @@ describe('the summary of a run', () => {
     warnings: [],
     heldFiles: [
       {
+        id: '7',
         source: 's',
         uri: 's3://acme/orders/b.csv',
         code: 'header',
@@ -481,7 +482,7 @@ describe('the summary of a run', () => {
 
   test('names a held file only once', () => {
     const uri = 'file:///exports/a%20b.csv';
-    const held = { source: 's', uri, code: 'x', message: `${uri} is not utf-8.`, help: 'Set it.' };
+    const held = { id: '7', source: 's', uri, code: 'x', message: `${uri} is not utf-8.`, help: 'Set it.' };
     const summary = renderSummary(
       { finished, report: { ...report, details: { ...details, heldFiles: [held] } } },
       terminal,

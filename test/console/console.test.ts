@@ -112,9 +112,10 @@ describe('every page', () => {
     ]);
     const of = (title: string) => tasks.find(({ said }) => said.trim().startsWith(title));
     expect(tasks[0]?.said).toMatch(
-      /In doubt 20\.00 EUR 1 order of orders is in doubt.* since .* Settle them/,
+      /In doubt 20\.00 EUR 1 order of orders is in doubt.* since .* Look up and settle/,
     );
-    expect(tasks[0]?.href).toBe('/doubts?job=orders');
+    // One thing leads to itself, several to their list.
+    expect(tasks[0]?.href).toBe('/doubts?entry=2');
     expect(of('Orders held')?.said).toMatch(
       /Orders held at least 10\.00 EUR, 1 amount unknown 2 orders of orders .*: ambiguous codes\. The amount of 1 of them is not known\. They are not posted/,
     );
@@ -288,7 +289,7 @@ describe('numbers and times', () => {
       ['A2', /^In doubt: it was sent for ben\.test \(deal DEALBEN\): 20\.00 EUR, but no answer says whether/],
       [
         'A3',
-        /^Not credited: nobody owns the code NOBODY\. Add its owner to codes\.csv, or assign it in the console\.$/,
+        /^Not credited: no creator owns the code NOBODY\. Add its owner to codes\.csv, or assign it in the console\.$/,
       ],
       ['A4', /^Not credited: it carries no code, link or name of a creator\.$/],
     ] as const) {

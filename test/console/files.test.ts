@@ -143,7 +143,10 @@ describe('files', () => {
     const held = textOf((await get('/files?state=held')).text);
     expect(held).toContain("<i>'held'.csv");
     expect(held).not.toContain('april.csv');
-    const one = await get(`/files/${await fileId(shop, 'held')}`);
+    // A single one is where Home leads to.
+    const page = `/files/${await fileId(shop, 'held')}`;
+    expect((await get('/')).text).toContain(`href="${page}">Decide about what is held<`);
+    const one = await get(page);
     expect(one.status).toBe(200);
     // What releasing does is called so.
     expect(textOf(one.text)).toMatch(/Discard its rows .* Read it again /);

@@ -151,7 +151,8 @@ export async function listHeldFiles(
 ): Promise<readonly HeldFile[]> {
   const { sources = null, readFor = null } = options;
   return rowsOf<HeldFile>(db)`
-    select f.source, f.uri, f.hold_code as code, coalesce(f.hold_message, f.hold_code) as message,
+    select f.source_file_id as id, f.source, f.uri, f.hold_code as code,
+      coalesce(f.hold_message, f.hold_code) as message,
       coalesce(f.hold_help, 'Fix the file and put it back.') as help
     from intake.source_files f
     where f.state = 'held' and (${sources}::text[] is null or f.source = any(${sources}::text[]))

@@ -68,14 +68,15 @@ export const filesHeld: ProblemFinder = {
     const found: Found[] = [];
     for (const job of Object.values(config.jobs)) {
       const held = await heldFiles(job);
-      if (held.length === 0) continue;
+      const [first] = held;
+      if (first === undefined) continue;
       const codes = [...new Set(held.map(({ code }) => code.replaceAll('_', ' ')))].toSorted().join(', ');
       found.push({
         job: job.name,
         since: runs.find(({ job: { name } }) => name === job.name)?.run.startedAt ?? at,
         summary: `${plural(held.length, 'file')} of ${job.name} ${held.length === 1 ? 'is' : 'are'} held, and none of ${held.length === 1 ? 'its' : 'their'} rows count: ${codes}.`,
         command: 'npx influencer-sync files --state held',
-        page: '/files?state=held',
+        page: held.length === 1 ? `/files/${first.id}` : '/files?state=held',
       });
     }
     return found;

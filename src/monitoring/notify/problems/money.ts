@@ -38,7 +38,10 @@ export const doubts: ProblemFinder = {
             ? `${countOf(1, items)} of ${name} is in doubt: it was sent, but no answer says whether the service processed it. It is not sent again until you decide.`
             : `${countOf(doubtful, items)} of ${name} are in doubt: they were sent, but no answer says whether the service processed them. They are not sent again until you decide.`,
         command: 'npx influencer-sync review',
-        page: `/doubts?job=${encodeURIComponent(name)}`,
+        page:
+          doubtful === 1 && oldest !== undefined
+            ? `/doubts?entry=${oldest.entryId}`
+            : `/doubts?job=${encodeURIComponent(name)}`,
       });
     }
     const mails = await listStatementMails(db, { state: 'unclear', limit: MAX_MAILS });
