@@ -102,6 +102,7 @@ async function chosen(
   const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
   const all = countHeld(groups);
   return html`<h2>${plural(all, 'order')}</h2>
+<p>${anchor('#decide', 'Decide about them')}</p>
 ${table({ rows: orders, about: 'Held orders of this reason', visit, none: 'None.' }, [
   column('Order', ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId)),
   column('Carries', ({ carries }) => carries),
@@ -112,7 +113,7 @@ ${table({ rows: orders, about: 'Held orders of this reason', visit, none: 'None.
 ])}
 ${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are shown. A decision is about all of them that wait for one.</p>` : null}
 ${['ambiguous_codes', 'ambiguous_links', 'link_and_code'].includes(filter.reason ?? '') ? html`<p>${anchor(visit.link('/money/conflicts'), 'Compare whom each rule would credit')}. The page of each order leads to its codes. Exclude only orders for which no creator may be credited.</p>` : null}
-${forms}`;
+<section id="decide">${forms}</section>`;
 }
 
 /** The two decisions about all orders of a filter, exactly as they are now, and what these come to. */
