@@ -1,7 +1,7 @@
 import axe from 'axe-core';
-import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { doTasks } from '../../bench/console-tasks.ts';
 import { pages } from '../../src/console/pages/index.ts';
 import { toCsv } from '../runs/workshop.ts';
 import { findFreePort } from '../support/free-port.ts';
@@ -219,107 +219,11 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
   });
 
   it('answers the questions of marketing and of on-call within four clicks and three pages', async () => {
-    const { shop } = await openConsoleShop({ hasBadFiles: true });
-    await sql`update ops.runs set status = 'failed', exit_code = 1 where run_id = (select max(run_id) from ops.runs)`.execute(
-      shop.db,
-    );
-    await sql`update reporting.return_months set influencer_handle = 'mia.test'`.execute(shop.db);
-    await sql`select setval(pg_get_serial_sequence('ops.statements', 'statement_id'), 10)`.execute(shop.db);
-    const { url } = await startTestConsole(shop);
-    const page = await (await openBrowser()).newPage();
-    const found: Record<string, { clicks: number; keys: number; pages: number }> = {};
-    let spent = { clicks: 0, keys: 0, pages: 0 };
-    // Home, where each begins, is not counted.
-    page.on('request', (request) => {
-      if (request.isNavigationRequest() && request.redirectedFrom() === null) spent.pages += 1;
-    });
-    const press = async (...keys: string[]) => {
-      for (const key of keys) await page.keyboard.press(key);
-      spent.keys += keys.length;
-    };
-    const click = async (role: 'link' | 'button' | 'radio' | 'checkbox', name: string | RegExp) => {
-      await page.locator('main').getByRole(role, { name }).first().click();
-      spent.clicks += 1;
-    };
-    const type = async (text: string) => {
-      await page.keyboard.type(text);
-      spent.keys += text.length;
-    };
-    const why = async (text: string) => {
-      await page.locator('main').getByLabel('Why', { exact: true }).first().focus();
-      await type(text);
-    };
-    const search = async (text: string) => {
-      await press('/');
-      await type(text);
-      await press('Enter');
-    };
-    const task = async (question: string, act: () => Promise<void>, answer: string | RegExp) => {
-      await page.goto(url);
-      spent = { clicks: 0, keys: 0, pages: 0 };
-      await act();
-      await page.locator('main').getByText(answer).first().waitFor();
-      found[question] = { ...spent };
-    };
-
-    await task('Why was an order not credited?', () => search('A3'), /^Not credited: .*NOBODY/);
-    await task(
-      'What did a creator earn, and what is pending?',
-      () => search('mia.test'),
-      'In open statements',
-    );
-    await task('Which codes have no owner?', () => click('link', 'Assign the codes'), 'NOBODY');
-    await task('Did a code leak?', () => search('MIA10'), 'It may have leaked');
-    await task('What failed last night?', () => click('link', 'See the run'), 'failed');
-    await task(
-      'What is wrong with a held file?',
-      () => click('link', 'Decide about the files'),
-      /is an HTML page, not a CSV/,
-    );
-    await task(
-      'Settle a doubt.',
-      async () => {
-        await click('link', 'Settle them');
-        await click('link', /^Settle \d/);
-        await click('radio', /^It cannot be determined/);
-        await why('too old');
-        await click('button', /^Settle entry/);
-      },
-      /is written off/,
-    );
-    await task(
-      'Download a statement.',
-      async () => {
-        await search('mia.test');
-        const file = page.waitForEvent('download');
-        await click('link', 'PDF');
-        await file;
-      },
-      'In open statements',
-    );
-    await task(
-      'Close a month.',
-      async () => {
-        await press('g', 'm');
-        await click('link', /^Statement of/);
-        await why('paid');
-        await click('checkbox', /^I have checked it/);
-        await click('button', /^Close/);
-      },
-      /^The statement of .* is closed/,
-    );
-    await task(
-      'What changed since yesterday?',
-      async () => {
-        await press('g', 's');
-        await click('link', 'Audit');
-      },
-      /is closed/,
-    );
-    const tooFar = Object.entries(found).filter(([, { clicks, pages: seen }]) => clicks > 4 || seen > 3);
-    expect(tooFar).toEqual([]);
-    expect(Object.keys(found)).toHaveLength(10);
-  });
+    const done = await doTasks();
+    expect(done.filter(({ problem }) => problem !== null)).toEqual([]);
+    expect(done).toHaveLength(10);
+    // It runs the exports of a year first.
+  }, 240_000);
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(
     'keeps an open page up to date after serve was ended by %s and restarted',
