@@ -27,10 +27,12 @@ import {
   type UncountedOrders,
 } from './statement.ts';
 
-/** What is owed to one deal in one currency. Fees of codes have no deal. */
+/** What is owed to one creator of a deal in one currency. Fees of codes have no deal. */
 export type DealSum = {
   readonly dealId: string | null;
   readonly influencerHandle: string | null;
+  /** Whether it only corrects what was closed to this creator, while another one has the deal. */
+  readonly isFormer: boolean;
   readonly currency: string;
   readonly orders: number;
   readonly netAmount: DecimalText | null;
@@ -56,7 +58,7 @@ export type StatementSums = Omit<Statement, 'lines'> & {
   readonly uncounted: readonly UncountedOrders[];
   readonly uncountedSums: readonly UncountedSum[];
   readonly currencies: readonly CurrencySum[];
-  /** One page of the deals in each currency, in the order of their ids. */
+  /** One page of the deals in each currency, in the order of their ids, each before its former creators. */
   readonly deals: readonly DealSum[];
   /**
    * The amounts by the day on which they count, which is what their conversion needs. Empty unless asked for.
@@ -149,13 +151,24 @@ async function readSums(
   const rows = await rowsOf<Sums>(db)`
     ${sums}
     select (
-      select jsonb_agg(p order by p.currency, p."dealId" nulls first) from (
-        select d.deal_id as "dealId", coalesce(w.influencer_handle, d.handle) as "influencerHandle", d.currency, d.orders::integer as orders,
-          ${text('d.net')} as "netAmount",
-          ${text('d.commission')} as commission, ${text('d.corrections')} as corrections,
-          ${text('d.fees')} as fees, ${text('d.amount')} as amount,
+      select jsonb_agg(p order by p.currency, p."dealId" nulls first, p."isFormer", p."influencerHandle")
+      from (
+        select d.deal_id as "dealId", former is not null as "isFormer",
+          case when former is null then owner else min(d.handle) end as "influencerHandle",
+          d.currency, sum(d.orders)::integer as orders, ${text('sum(d.net)')} as "netAmount",
+          ${text('sum(d.commission)')} as commission, ${text('sum(d.corrections)')} as corrections,
+          ${text('sum(d.fees)')} as fees, ${text('sum(d.amount)')} as amount,
           t.lines::integer as all_lines, ${text('t.amount')} as all_amount
-        from totals t join deals d using (currency) left join ${owners} w using (deal_id) where d.place <= ${limit}) p) as deals,
+        from totals t
+        join (
+          select *, max(handle) filter (where closed_to is null) over (partition by currency, deal_id) as own
+          from deals where place <= ${limit}) d using (currency)
+        left join ${owners} w using (deal_id)
+        cross join lateral (select coalesce(w.influencer_handle, d.own) as owner) o
+        cross join lateral (
+          select case when d.closed_to is distinct from ledger.fold_handle(owner)
+            then d.closed_to end as former) f
+        group by d.currency, d.deal_id, owner, former, t.lines, t.amount) p) as deals,
       (select jsonb_agg(d order by d.currency, d."dueOn") from (
         select currency, to_char(due_on, 'YYYY-MM-DD') as "dueOn", ${text('amount')} as amount
         from days
@@ -199,7 +212,7 @@ function sumsOfLines(
     sum(l.amount) filter (where l.kind = 'order') as commission,
     sum(l.amount) filter (where l.kind = 'correction') as corrections,
     sum(l.amount) filter (where l.kind = 'fixed_fee') as fees,
-    sum(l.amount) as amount, 1 as place`;
+    sum(l.amount) as amount`;
   const none = sql`
     select null as why, null as deal_id, null as handle, null as currency, null::bigint as orders,
       null::numeric as net, null::numeric as earned, null::bigint as place
@@ -215,13 +228,17 @@ function sumsOfLines(
       select t.currency, d.*
       from totals t
       cross join lateral (
-        (select null::text as deal_id, ${sums} from ${lines.from} l
+        (select null::text as deal_id, null::text as closed_to, ${sums}, 1 as place from ${lines.from} l
           where l.currency = t.currency and l.deal_id is null and ${after === null} and ${isWanted}
           having count(*) > 0)
         union all
-        (select l.deal_id, ${sums} from ${lines.from} l
+        (select * from (
+          select l.deal_id, ${closedToOf('l')} as closed_to, ${sums},
+            dense_rank() over (order by l.deal_id) as place
+          from ${lines.from} l
           where l.currency = t.currency and l.deal_id > ${after ?? ''} and ${isWanted}
-          group by l.deal_id order by l.deal_id limit ${limit})
+          group by l.deal_id, 2) s
+        where s.place <= ${limit})
       ) d
     ),
     days as (select l.currency, l.due_on, sum(l.amount) as amount from ${lines.from} l where ${isWanted}
@@ -265,6 +282,14 @@ export async function listDealLines(
   return closed === null
     ? inSets(db, { month, rules }, (trx, kept) => query(trx, openLines({ month, rules, dealId }, kept)))
     : query(db, closedLines(closed));
+}
+
+/** SQL: to whom the line was closed that line `of` corrects, if it is known. Each is an amount of its own. */
+function closedToOf(of: string): RawBuilder<string | null> {
+  const line = sql.ref(of);
+  return sql`
+    case when ${line}.kind = 'correction' and ${line}.influencer_handle <> ''
+      then ledger.fold_handle(${line}.influencer_handle) end`;
 }
 
 const text = (amount: string) => sql`(${sql.raw(amount)})::numeric(24,4)::text`;
@@ -441,13 +466,15 @@ function sumsOfKept(
       ) d
     ),
     deals as (
-      select currency, nullif(deal_id, '') as deal_id, ${onlyHandle(sql`influencer_handle`)} as handle,
+      select currency, nullif(deal_id, '') as deal_id,
+        case when deal_id <> '' then ${closedToOf('n')} end as closed_to,
+        ${onlyHandle(sql`influencer_handle`)} as handle,
         coalesce(sum(orders) filter (where kind = 'order'), 0) as orders,
         sum(net) filter (where kind = 'order') as net,
         sum(amount) filter (where kind = 'order') as commission,
         sum(amount) filter (where kind = 'correction') as corrections,
         sum(amount) filter (where kind = 'fixed_fee') as fees, sum(amount) as amount,
-        row_number() over (partition by currency, deal_id = '' order by deal_id) as place
+        dense_rank() over (partition by currency, deal_id = '' order by deal_id) as place
       from (
         select currency, deal_id, influencer_handle, kind, sum(orders) as orders, sum(net) as net,
           sum(amount) as amount
@@ -469,7 +496,7 @@ function sumsOfKept(
         ) p
         group by 1, 2, 3, 4 having sum(orders) > 0
       ) n
-      group by n.currency, n.deal_id
+      group by n.currency, n.deal_id, 3
     ),
     uncounted_sums as (
       select ${WHY} as why, currency, sum(orders) as orders,

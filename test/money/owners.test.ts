@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { startTestConsole, textOf } from '../console/console-server.ts';
+import { type ConsoleServer, startTestConsole, textOf } from '../console/console-server.ts';
 import { CODES, closeMonth, IBANS, openPaymentShop, PAYEES } from './payments/payment-shop.ts';
 
 const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status\n';
@@ -56,6 +56,12 @@ it('money is of the creator who has the deal that was posted; what was closed st
     `${HEADER}6,70.00,EUR,MIA10,2026-05-10T10:01:00Z,cancelled\n8,50.00,EUR,MIA10,2026-06-10T10:00:00Z,paid\n`,
   );
   await shop.run();
+  const rowsOfDeal = async ({ get }: ConsoleServer) =>
+    [...(await get('/statements/2026-06')).text.matchAll(/<tr data-row>.*?<\/tr>/gs)]
+      .map(([row]) => textOf(row).replace(' PDF', '').trim())
+      .filter((row) => row.startsWith('DEALMIA') && row.endsWith('EUR'));
+  const ofBoth = ['DEALMIA nova.test 1 50.00 5.00 5.00 EUR', 'DEALMIA mia.test 0 -7.00 -7.00 EUR'];
+  expect(await rowsOfDeal(await startTestConsole(shop))).toEqual(ofBoth);
   await closeMonth(shop, '2026-06');
   expect(await closed('2026-06')).toEqual([
     'correction 6 DEALMIA mia.test -7.0000',
@@ -136,7 +142,12 @@ it('money is of the creator who has the deal that was posted; what was closed st
   expect((await document('2026-05', '--language', 'de')).text).toMatch(
     /Mia Müller.*Konditionen Zeile 2: deal_id=DEALMIA.*7,00 EUR/,
   );
-  const { get } = await startTestConsole(shop);
+  const console = await startTestConsole(shop);
+  const { get } = console;
+  expect(await rowsOfDeal(console)).toEqual(ofBoth);
+  expect((await get('/statements/2026-06')).text).toContain(
+    '/2026-06?deal=DEALMIA&amp;creator=mia.test&amp;download=pdf',
+  );
   const page = async (more: string) =>
     textOf((await get(`/statements/2026-06/document?deal=DEALMIA${more}`)).text);
   expect(await page('')).toMatch(

@@ -157,8 +157,10 @@ export const statementPage = definePage('/statements/:month', async (visit) => {
   const format = visit.query.get('download');
   const dealId = textOf(visit, 'deal');
   // What a creator gets is the document.
-  if (format === 'pdf' && dealId !== null)
-    return { redirect: visit.link(`/statements/${month}/document`, { deal: dealId, download: format }) };
+  if (format === 'pdf' && dealId !== null) {
+    const asked = { deal: dealId, creator: textOf(visit, 'creator'), download: format };
+    return { redirect: visit.link(`/statements/${month}/document`, asked) };
+  }
   if (format === 'csv' || format === 'pdf') return download(visit, { month, rules, format, dealId });
   return dealId === null
     ? showMonth(visit, { month, rules })
@@ -276,7 +278,8 @@ function currencyTable(
   { sums: { deals, month, closed }, visit }: { readonly sums: StatementSums; readonly visit: Visit },
 ): Html {
   const rows = deals.filter((deal) => deal.currency === currency);
-  const last = rows[PAGE_ROWS - 1];
+  const ids = [...new Set(rows.map(({ dealId }) => dealId))];
+  const shown = ids.slice(0, PAGE_ROWS);
   const money = (title: string, of: 'netAmount' | 'commission' | 'corrections' | 'fees') =>
     number(title, ({ [of]: sum }: DealSum) =>
       sum === null ? null : formatNumber({ amount: sum, currency }),
@@ -285,7 +288,7 @@ function currencyTable(
   return html`<h2>To pay in ${currency}: ${formatMoney(amount, currency)}</h2>
 ${table(
   {
-    rows: rows.slice(0, PAGE_ROWS),
+    rows: rows.filter(({ dealId }) => shown.includes(dealId)),
     about: `What deals are owed in ${currency}`,
     visit: null,
     none: 'No deal.',
@@ -303,12 +306,19 @@ ${table(
     number('To pay', (deal) => formatMoney(deal.amount, currency)),
     closed === null || !visit.may('GET /statements/:month/document')
       ? null
-      : column('Document', ({ dealId }) =>
-          dealId === null ? null : anchor(visit.link(path, { deal: dealId, download: 'pdf' }), 'PDF'),
+      : column('Document', ({ dealId, influencerHandle, isFormer }) =>
+          dealId === null
+            ? null
+            : anchor(
+                visit.link(path, {
+                  ...{ deal: dealId, creator: isFormer ? influencerHandle : null, download: 'pdf' },
+                }),
+                'PDF',
+              ),
         ),
   ],
 )}
-${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: last?.dealId ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
+${ids.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: shown.at(-1) ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
 }
 
 /** What the statement does not contain, as the command describes it. */
@@ -364,7 +374,7 @@ async function showDealLines(
   ]);
   const { closed } = sums;
   const path = `/statements/${month}`;
-  const handle = sums.deals.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle;
+  const handle = sums.deals.find(({ isFormer }) => !isFormer)?.influencerHandle;
   return {
     title: `Statement of ${month}: deal ${dealId}`,
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${anchor(visit.link(path), `The whole statement of ${month}`)}</p>
