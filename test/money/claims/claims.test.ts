@@ -50,11 +50,7 @@ const CLAIMS: readonly (readonly [line: string, answer: string, says: RegExp])[]
   ['mia.test,1003,,,,', 'excluded', /it is excluded \(cancelled\)/],
   ['mia.test,1004,,,,', 'held', /Held, 21\.00 EUR: The layout does not know the status/],
   ['mia.test,1011,,,,', 'held', /Held, 30\.00 EUR: The codes belong to two owners/],
-  [
-    'mia.test,1005,,,,OLD10',
-    'code_not_valid',
-    /OLD10 \(mia\.test\) ended on 2026-03-31/,
-  ],
+  ['mia.test,1005,,,,OLD10', 'code_not_valid', /OLD10 \(mia\.test\) ended on 2026-03-31/],
   ['mia.test,1018,,,,ELSE10', 'code_unknown', /^Not credited: ELSE10 is a code of another brand\./],
   ['mia.test,1006,,,,MIA1O', 'code_unknown', /no creator owns the code/],
   ['mia.test,1007,,,,MIA10', 'no_code', /carries no code.*does not carry the code MIA10/],
