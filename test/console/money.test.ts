@@ -154,7 +154,7 @@ describe('the pages about money', () => {
     const page = await get('/money/leaks');
     expect(textOf(page.text)).toMatch(
       new RegExp(
-        `mia10 mia\\.test deal DEALMIA \\S+ 14 of ${orders} in 2 days ${usual}, and ${share} % ${returning} of ${known} known customers`,
+        `mia10 \\(mia\\.test, deal DEALMIA\\), since \\S+: 14 of ${orders} orders in 2 days without a link; usually ${usual}, and ${share} % of all orders\\. Of ${known} known customers, ${returning} had`,
       ),
     );
     const reason = 'jane@example.com told us: a podcast';
@@ -172,7 +172,9 @@ describe('the pages about money', () => {
     expect(await kept(byForm)).toEqual(await kept(byCommand));
     expect((await kept(byForm))[0]?.[3]).toBe('j***@*** told us: a podcast');
     expect((await byForm.cli('leaks')).exitCode).toBe(0);
-    expect(textOf((await get('/money/leaks?state=acknowledged')).text)).toContain('by tester: j***@***');
+    expect(textOf((await get('/money/leaks?state=acknowledged')).text)).toContain(
+      'Acknowledged by tester: j***@***',
+    );
     expect(textOf((await get('/money/leaks?state=open')).text)).toContain('Nothing matches this filter.');
     const viewers = await startTestConsole(byForm, {
       tokens: [{ name: 'ben', role: 'viewer', token: 't'.repeat(32) }],

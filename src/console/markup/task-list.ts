@@ -9,15 +9,8 @@ import { formatAtLeast } from '../../reports/money/at-least.ts';
 import type { Visit } from '../console-page.ts';
 import { amountList, instant } from './parts.ts';
 
-/** What the button of a problem does. Default: it shows what is known about it. */
+/** What the button of a problem does. Default: it shows the run, or what else is known about it. */
 const ACTS: Partial<Record<ProblemKind, string>> = {
-  job_failed: 'See the run',
-  job_stalled: 'See the run',
-  key_refused: 'See the run',
-  service_away: 'See the run',
-  needs_attention: 'See the run',
-  budget_low: 'See the run',
-  mirror_drifted: 'See the run',
   backfill_stopped: 'See the backfill',
   job_late: 'See the schedule',
   job_missed: 'Run it now',
@@ -61,7 +54,7 @@ function taskMarkup(
   const act =
     page === '/' || !isOffered
       ? html`<code>${command}</code>`
-      : html`<a class="button${isFirst ? ' primary' : ''}" href="${visit.config.console.basePath}${page}">${ACTS[kind] ?? 'See it'}</a>`;
+      : html`<a class="button${isFirst ? ' primary' : ''}" href="${visit.config.console.basePath}${page}">${ACTS[kind] ?? (page.startsWith('/runs/') ? 'See the run' : 'See it')}</a>`;
   return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${withoutAmount === 0 ? amountList(amounts) : formatAtLeast(formatAmounts(amounts), withoutAmount, 0, 'amount')}</span>
 <p>${prose(summary)}</p>
 <small>since ${instant(kind === 'codes_unowned' ? formatInstant(since).slice(0, 10) : since, visit)}, ${age}</small></div>

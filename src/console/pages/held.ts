@@ -101,8 +101,7 @@ async function chosen(
 ): Promise<Html> {
   const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
   const all = countHeld(groups);
-  return html`<h2>${plural(all, 'order')}</h2>
-<p>${anchor('#decide', 'Decide about them')}</p>
+  return html`<h2>${plural(all, 'order')} <small>${anchor('#decide', 'Decide about them')}</small></h2>
 ${table({ rows: orders, about: 'Held orders of this reason', visit, none: 'None.' }, [
   column('Order', ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId)),
   column('Carries', ({ carries }) => carries),

@@ -8,13 +8,17 @@ import { differenceOf, earned } from './replay.ts';
 
 const DAY_MS = 86_400_000;
 
+/** What every code that may have leaked has in common, and what it may be instead. */
+export const LEAK_SIGNS =
+  'More orders with the code than usual carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast.';
+
 /** Describes the codes that may have leaked, with the evidence for each. */
 export function describeLeaks(leaks: readonly LeakedCode[]): readonly Block[] {
   if (leaks.length === 0) return [say('No code was used in an unusual way in the last four weeks.')];
   const isOpen = leaks.some(({ acknowledged }) => acknowledged === null);
   return section('Codes that may have leaked', {
     count: leaks.length,
-    why: 'More orders with the code than usual carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast.',
+    why: LEAK_SIGNS,
     parts: leaks.map((leak) => item(describeLeak(leak))),
     help: 'Search for the code on the web. If it has leaked, give the creator another code. No order is withheld.',
     commands: isOpen
@@ -145,11 +149,11 @@ function sumsOf(months: readonly VoidedMonth[]): string {
 }
 
 /** Formats a mean count, with a decimal if it is small: `0.4`, `12`. */
-export function formatUsual(mean: number): string {
+function formatUsual(mean: number): string {
   return mean < 10 ? String(Math.round(mean * 10) / 10) : String(Math.round(mean));
 }
 
 /** Formats a share in whole percent: `0.734` → `73 %`. */
-export function formatShare(share: number): string {
+function formatShare(share: number): string {
   return `${Math.round(share * 100)} %`;
 }

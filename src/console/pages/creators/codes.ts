@@ -19,13 +19,7 @@ import {
   type OwnedCode,
 } from '../../../reports/codes/list-codes.ts';
 import { listOrders } from '../../../reports/list-orders.ts';
-import {
-  describeLeak,
-  describeStart,
-  describeVoid,
-  formatShare,
-  formatUsual,
-} from '../../../reports/money/leaks.ts';
+import { describeLeak, describeStart, describeVoid, LEAK_SIGNS } from '../../../reports/money/leaks.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { actColumn, actionForm, notOffered } from '../../markup/action-form.ts';
 import { barChart } from '../../markup/bars.ts';
@@ -185,15 +179,10 @@ export const exportCodesPage = definePage('/codes/export', async (visit) => {
   if (job === null || visit.config.jobs[job] === undefined)
     return missing('Which job?', 'The address names no job of the configuration.');
   const codes = await listOwnedCodes(visit.db, { job, which: 'all', limit: MOST });
-  const rows = codes.map((one) => [
-    one.code,
-    one.brandId ?? '',
-    one.influencerHandle ?? '',
-    one.dealId ?? '',
-    one.collabId ?? '',
-    one.validFrom?.toISOString() ?? '',
-    one.validTo?.toISOString() ?? '',
-  ]);
+  const rows = codes.map(({ code, brandId, influencerHandle, dealId, collabId, validFrom, validTo }) => {
+    const days = [validFrom, validTo].map((at) => at?.toISOString());
+    return [code, brandId, influencerHandle, dealId, collabId, ...days].map((cell) => cell ?? '');
+  });
   return {
     download: {
       name: `codes-${job}.csv`,
@@ -420,7 +409,7 @@ export const leaksPage = definePage('/money/leaks', async (visit) => {
   const rows = leaks.slice(begin, begin + PAGE_ROWS + 1);
   return {
     title: 'Codes that may have leaked',
-    content: html`<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
+    content: html`<p>${LEAK_SIGNS} Search for the code on the web. No order is withheld.</p>
 ${form()}
 ${pagedTable(
   {
@@ -432,25 +421,7 @@ ${pagedTable(
   },
   [
     column('Code', ({ code }) => anchor(visit.link('/codes/assign', { code }), code)),
-    column(
-      'Owner',
-      ({ influencerHandle, dealId }) =>
-        html`${influencerHandle} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`}`,
-    ),
-    column('Since', ({ since }) => since),
-    number(
-      'Orders without a link',
-      ({ withoutLink, orders, days }) =>
-        `${formatCount(withoutLink)} of ${formatCount(orders)} in ${plural(days, 'day')}`,
-    ),
-    number(
-      'Usual',
-      ({ usualWithoutLink, usualShare }) =>
-        `${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)}`,
-    ),
-    number('Had ordered before', ({ known, returning }) =>
-      known === 0 ? 'unknown' : `${formatCount(returning)} of ${plural(known, 'known customer')}`,
-    ),
+    column('Evidence', describeLeak),
     column('Acknowledged', (leak) => decision(leak, visit)),
   ],
 )}${visit.may('POST /money/leaks/acknowledge') || rows.length === 0 ? null : html`<p>${notOffered(visit, 'POST /money/leaks/acknowledge', 'acknowledge codes')}</p>`}`,
@@ -458,8 +429,7 @@ ${pagedTable(
 });
 
 function decision({ code, acknowledged }: LeakedCode, visit: Visit) {
-  if (acknowledged !== null)
-    return html`${instant(acknowledged.at, visit)} by ${acknowledged.by}: ${acknowledged.reason}`;
+  if (acknowledged !== null) return instant(acknowledged.at, visit);
   if (!visit.may('POST /money/leaks/acknowledge')) return 'no';
   return actionForm(visit, '/money/leaks/acknowledge', {
     hidden: { code },

@@ -7,7 +7,7 @@ import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import { spellingsOf } from '../../../reports/find-handles.ts';
-import { type ListedDeal, listDeals, stateOfDeal } from '../../../reports/list-deals.ts';
+import { type ListedDeal, listDeals } from '../../../reports/list-deals.ts';
 import { listOrders } from '../../../reports/list-orders.ts';
 import { formatAtLeast } from '../../../reports/money/at-least.ts';
 import { listReturns } from '../../../reports/money/list-returns.ts';
@@ -28,7 +28,6 @@ import { readFilter } from '../../markup/filter.ts';
 import {
   amountList,
   anchor,
-  badge,
   creatorLink,
   dealAnchor,
   figure,
@@ -43,6 +42,7 @@ import { keyOf, PAGE_ROWS } from '../../read-query.ts';
 import { RETURN_FIELDS, RETURN_KEY, revenueChart, toReturnFilter } from '../money/returns.ts';
 import { readRules } from '../money/statements.ts';
 import { validity } from './codes.ts';
+import { dealColumns } from './deals.ts';
 
 const PATH = '/creators';
 const MONTHS = 12;
@@ -186,7 +186,7 @@ ${table(
 <h2>Newest orders <small>${anchor(visit.link('/orders', { creator: handle }), 'All')}</small></h2>
 ${table({ rows: newest, about: 'Newest orders', visit: null, none: 'No order was attributed to a deal of this creator.' }, orderColumns(visit))}
 <h2>Deals</h2>
-${dealTable(deals, visit)}`,
+${foldedTable({ rows: deals, about: 'Deals', visit: null, none: 'The mirror knows no deal of this creator.', shown: SHOWN_MONTHS }, dealColumns(visit))}`,
   };
 });
 
@@ -303,29 +303,6 @@ function statementTable(
               : anchor(visit.link(`/statements/${month}`, { deal: dealId, download: 'pdf' }), 'PDF'),
           )
         : null,
-    ],
-  );
-}
-
-function dealTable(deals: readonly ListedDeal[], visit: Visit): Html {
-  return foldedTable(
-    {
-      rows: deals,
-      about: 'Deals',
-      visit: null,
-      none: 'The mirror knows no deal of this creator.',
-      shown: SHOWN_MONTHS,
-    },
-    [
-      column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
-      column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
-      column('Campaign', ({ dealflowName }) => dealflowName),
-      column('State', (deal) => badge(stateOfDeal(deal))),
-      column(
-        'More',
-        ({ dealId }) =>
-          html`${anchor(visit.link('/orders', { deal: dealId }), 'orders')}, ${anchor(visit.link('/money/conflicts', { deal: dealId }), 'conflicts')}, ${anchor(visit.link('/money/reconciliation', { deal: dealId }), 'reconciliation')}`,
-      ),
     ],
   );
 }

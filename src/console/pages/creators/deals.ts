@@ -9,6 +9,7 @@ import {
   type DealMonth,
   type DealVersion,
   findDeal,
+  type ListedDeal,
   listDealClicks,
   listDealMonths,
   listDeals,
@@ -37,6 +38,16 @@ import { PAGE_ROWS, textOf } from '../../read-query.ts';
 const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
 
+/** What every list of deals says of each. */
+export function dealColumns(visit: Visit) {
+  return [
+    column('Deal', ({ dealId }: ListedDeal) => dealAnchor(visit, dealId)),
+    column('Brand', ({ brandName, brandId }: ListedDeal) => brandName ?? brandId),
+    column('Campaign', ({ dealflowName }: ListedDeal) => dealflowName),
+    column('State', (deal: ListedDeal) => badge(stateOfDeal(deal))),
+  ];
+}
+
 /** The deals in the mirror, and how complete the mirror is. */
 export const dealsPage = definePage(PATH, async (visit) => {
   const { filter, form } = readFilter(visit, {
@@ -53,11 +64,8 @@ export const dealsPage = definePage(PATH, async (visit) => {
     content: html`<p>The service has no list of deals. This page shows the deals discovered so far; others may exist. Totals are the service's own, in the currency of the account.</p>
 ${form()}
 ${pagedTable({ rows, visit, about: 'Deals', none: 'The mirror has no such deal.', key: 'dealId' }, [
-  column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+  ...dealColumns(visit),
   column('Creator', ({ influencerHandle, platform }) => html`${influencerHandle} <small>${platform}</small>`),
-  column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
-  column('Campaign', ({ dealflowName }) => dealflowName),
-  column('State', (deal) => badge(stateOfDeal(deal))),
   number('Clicks', ({ totalClicks }) => countOf(totalClicks)),
   number('Orders', ({ totalReferrals }) => countOf(totalReferrals)),
   number('Sales', ({ totalSales }) => countOf(totalSales)),
