@@ -110,7 +110,7 @@ async function take(
   const { source, customerKeys } = reading;
   const sums = Object.keys(reading.layout.grouping.sum).length > 0;
   const stager = createStager(db, { ...read, runId, sums });
-  const { batches, dates, marks, orderIdColumn } = mapFile(reading, chunks, footer);
+  const { batches, dates, marks, orderIdColumn } = mapFile(reading, { file, chunks, footer });
   const rowsRead = await stageBatches(run, source, {
     batches,
     async add(batch) {
@@ -204,10 +204,14 @@ type MappedWhole = {
 /** Maps a small file. Null if something about it has to be decided, or its orders are none. */
 async function mapWhole(
   reading: OrderReading,
-  { chunks }: Pick<WholeContent, 'chunks'>,
+  { file, chunks }: Pick<WholeContent, 'file' | 'chunks'>,
 ): Promise<MappedWhole | null> {
   const footer: FooterRow[] = [];
-  const { batches, dates, marks, orderIdColumn } = mapFile(reading, inTurn(chunks), footer);
+  const { batches, dates, marks, orderIdColumn } = mapFile(reading, {
+    file,
+    chunks: inTurn(chunks),
+    footer,
+  });
   const orders: StagedOrder[] = [];
   let rowsRead = 0;
   try {
@@ -232,8 +236,15 @@ async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 
 function mapFile(
   { source: given, layout, otherLayouts, customerKeys, anyStatus, keepsNotes }: OrderReading,
-  chunks: AsyncIterable<CsvChunk>,
-  footer: FooterRow[],
+  {
+    file,
+    chunks,
+    footer,
+  }: {
+    readonly file: SourceFile;
+    readonly chunks: AsyncIterable<CsvChunk>;
+    readonly footer: FooterRow[];
+  },
 ) {
   const dates = watchDates(layout, given);
   const marks = watchMarks(layout, given);
@@ -242,6 +253,7 @@ function mapFile(
     layout,
     source: { ...given, keepsNotes },
     otherLayouts,
+    modifiedAt: file.modifiedAt ?? null,
     dates,
     marks,
     customerKeyOf: customerKeys?.keyOf ?? null,

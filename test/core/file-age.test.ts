@@ -8,7 +8,7 @@ import {
   readFileAge,
 } from '../../src/core/time/file-age.ts';
 
-const EARLY = new Date('2026-01-01T00:00:00Z');
+const EARLY = new Date('2026-11-23T00:00:00Z');
 const LATE = new Date('2026-12-31T00:00:00Z');
 
 function age(name: string, modifiedAt: Date | null = EARLY, rule: AgeRule | null = null): FileAge {
@@ -67,6 +67,20 @@ describe('the age of an export', () => {
     expect(compareAges(age(one, LATE), age(other, EARLY))).toBeGreaterThan(0);
     expect(compareAges(age(one, EARLY), age(other, LATE))).toBeLessThan(0);
     expect(compareAges(age(one), age(other))).toBe(0);
+  });
+
+  it.each(['orders-2026-11-30.csv', '2026-10-01_2026-11-30.csv', 'orders-2062-11-20.csv'])(
+    'of %s, which was put there before that day, is the time of the store',
+    (name) => {
+      const period = age(name, new Date('2026-11-20T00:00:00Z'));
+      expect(compareAges(age('orders-2026-11-22.csv'), period)).toBeGreaterThan(0);
+      expect(compareAges(age('orders-2026-11-19.csv'), period)).toBeLessThan(0);
+      expect(basisOf(period)).toBe('modified');
+    },
+  );
+
+  it('is the date in a name that was given in another zone, or on a fast clock', () => {
+    expect(basisOf(age('orders-2026-11-22.csv', new Date('2026-11-20T22:00:00Z')))).toBe('date_in_name');
   });
 
   it('compares a name with a date and one without by the day', () => {

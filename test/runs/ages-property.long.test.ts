@@ -132,7 +132,7 @@ const cases: fc.Arbitrary<Case> = fc
       return {
         ...{ month, name: SCHEMES[scheme](month) },
         said: new Map(orders.map((order) => [order, (state[order] ?? 0) % (isFew ? 2 : STATES.length)])),
-        modifiedAt: new Date(Date.UTC(2026, 5, 1 + time)),
+        modifiedAt: new Date(Date.UTC(2026, 10, 1 + time)),
         changedAt: new Date(Date.UTC(2026, 5, isTied && month === 3 ? 3 : 1 + month)),
         old: scheme === 'column' ? (olds[month] ?? null) : null,
       };

@@ -6,7 +6,7 @@ import { openWorkshop, type Row, toCsv, type Workshop } from './workshop.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-const TIME = new Date('2026-11-01T00:00:00Z');
+const TIME = new Date('2026-11-16T00:00:00Z');
 
 /** Writes an export that was put there at a certain time. */
 function put(shop: Workshop, name: string, rows: readonly Row[], modifiedAt = TIME): void {
@@ -61,7 +61,7 @@ it('an order is held if nothing says which of two exports is newer, until a newe
   expect(rows).toMatchObject([{ outcome: 'held', reason: 'conflicting_states' }]);
   expect((await shop.cli('explain', 'order', '1')).stdout).toContain('in doubt: conflicting states');
 
-  put(shop, 'all.csv', [{ id: '1', revenue: '4.00' }], new Date('2026-11-02T00:00:00Z'));
+  put(shop, 'all.csv', [{ id: '1', revenue: '4.00' }], new Date('2026-11-17T00:00:00Z'));
   await shop.run();
   expect(await shop.posted()).toEqual(['1', '2']);
   expect(await adjusted(shop)).toEqual([]);

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { StatusRules } from '../../../src/core/layout.ts';
 import { type DecimalText, isMore, isSameAmount, subtractMoney } from '../../../src/core/money.ts';
 import { ORDER_COLUMNS, type StagedOrder } from '../../../src/core/order.ts';
-import { LATEST_HOURS, latestTime } from '../../../src/intake/files/exported-at.ts';
+import { latestTimeMs } from '../../../src/core/time/exported-at.ts';
+import { latestTime } from '../../../src/intake/files/exported-at.ts';
 
 /*
  * A small vocabulary of conditions over an order. Each term has two readers: Postgres evaluates its SQL, for a run; and
@@ -63,7 +64,7 @@ export function isByExport(time: Text): Condition {
     sql: sql`${time.sql} <= ${latestTime(sql`f.exported_at`)}`,
     read: (about) => {
       const at = time.read(about);
-      return at === null ? null : Date.parse(at) <= about.exportedAtMs + LATEST_HOURS * 3_600_000;
+      return at === null ? null : Date.parse(at) <= latestTimeMs(about.exportedAtMs);
     },
   };
 }

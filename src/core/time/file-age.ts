@@ -1,7 +1,10 @@
+import { exportedAtMs, latestTimeMs } from './exported-at.ts';
+
 /*
  * If two exports state an order differently, the newer one is right. What says which one is newer, in this order:
  *
- *   1. the date in their names: `orders-2026-11-22.csv`, `dt=2026-11-22/orders.csv`
+ *   1. the date in their names: `orders-2026-11-22.csv`, `dt=2026-11-22/orders.csv`. One after the time at which the
+ *      file was put there is the end of a period, such as `orders-2026-12-31.csv`, and does not say when it was written
  *   2. the number in their names, if they differ in nothing else: `orders-9.csv` is older than `orders-10.csv`. The times
  *      of the store must not say the opposite: after `week-52` comes `week-1`
  *   3. when they were put there, as the store says
@@ -83,6 +86,7 @@ export function readFileAge(options: {
   const modifiedMs = rule === 'name' ? null : (options.modifiedAt?.getTime() ?? null);
   const isByRow = rule === 'column';
   if (rule === 'modified') return { uri, dated: null, series: uri, numbers: [], modifiedMs, isByRow };
+  const latestMs = latestTimeMs(exportedAtMs(modifiedMs === null ? null : options.modifiedAt));
   let dated: FileAge['dated'] = null;
   const numbers: string[] = [];
   const series = countCopies(options.name)
@@ -99,7 +103,12 @@ export function readFileAge(options: {
       numbers.push(text);
       return '#';
     });
-  return { uri, dated, series, numbers: readings(numbers), modifiedMs, isByRow };
+  return { uri, dated: periodBy(latestMs, dated), series, numbers: readings(numbers), modifiedMs, isByRow };
+}
+
+/** Leaves out a period that begins after the latest time at which the name can have been given. */
+function periodBy(latestMs: number, period: FileAge['dated']): FileAge['dated'] {
+  return period === null || period.fromMs > latestMs ? null : period;
 }
 
 /** The parts of a date in the orders in which they may stand, from year to day. */

@@ -7,9 +7,9 @@ import { type DecimalText, type Money, sumMoney } from '../../../core/money.ts';
 import { type InstantText, type MissingRow, namesOwner, type StagedOrder } from '../../../core/order.ts';
 import type { CsvChunk, FooterRow, RejectedRow } from '../../../core/record.ts';
 import { foldCode, foldHeader } from '../../../core/text/fold.ts';
+import { exportedAtMs } from '../../../core/time/exported-at.ts';
 import { compareAges, type FileAge, readFileAge } from '../../../core/time/file-age.ts';
 import { zoneClock } from '../../../core/time/zone-clock.ts';
-import { exportedAtMs } from '../../../intake/files/exported-at.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { arePlacedApart } from '../../../intake/orders/map/built-order.ts';
@@ -151,6 +151,7 @@ export async function previewOrders(
     const age = ageOf(file);
     try {
       const mapping = {
+        modifiedAt: file.modifiedAt ?? null,
         ...{ layout, source: given, dates, marks, anyStatus: job.include === 'any' },
         onFooter: (row: FooterRow) => void collected.footer.push(row),
         onIdColumn: ({ name, isFallback }: { name: string | null; isFallback: boolean }) => {

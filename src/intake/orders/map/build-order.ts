@@ -44,6 +44,7 @@ export class OrderBuilder {
   readonly #timesIn: (zone: string) => TimeParser | Fault;
   readonly #dates: DateWatch | null;
   readonly #marks: MarkWatch | null;
+  readonly #latestMs: number;
   readonly #customerKeyOf: CustomerKeyOf | null;
   readonly #status: (text: string) => string;
   readonly #codes: (cell: string) => readonly string[];
@@ -69,6 +70,7 @@ export class OrderBuilder {
     });
     this.#dates = given.dates;
     this.#marks = given.marks;
+    this.#latestMs = given.latestMs;
     this.#customerKeyOf = given.customerKeyOf;
     this.#status = statusReader(layout.status);
     this.#codes = codeSplitter(layout.codes);
@@ -301,7 +303,8 @@ export class OrderBuilder {
 
   #changeOf(open: OpenOrder): StagedOrder['changedAt'] {
     if (this.#plan.fields.changed_at.length === 0) return null;
-    return readChange(open, this.#plan, { timeOf: this.#clockOf(open), dates: this.#dates });
+    const timeOf = this.#clockOf(open);
+    return readChange(open, this.#plan, { timeOf, dates: this.#dates, latestMs: this.#latestMs });
   }
 
   /** Returns the time parser for the zone in the order's row, or else for that of the layout or source. */

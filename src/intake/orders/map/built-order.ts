@@ -26,6 +26,8 @@ export type Given = {
   readonly currency: string | null;
   readonly dates: DateWatch | null;
   readonly marks: MarkWatch | null;
+  /** The latest time that the export may state, in milliseconds since 1970. */
+  readonly latestMs: number;
   readonly customerKeyOf: CustomerKeyOf | null;
 };
 

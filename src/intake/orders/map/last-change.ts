@@ -50,17 +50,19 @@ export function joinState(order: OpenOrder, state: OpenOrder): OpenOrder {
   return state;
 }
 
-const DAY_MS = 86_400_000;
-
 /**
  * Reads when the order last changed: the latest time that its rows say.
  *
- * @returns `UNKNOWN_AGE` if no row says it, or the text of one is no time, or a time after tomorrow.
+ * @returns `UNKNOWN_AGE` if no row says it, or the text of one is no time, or a time after the export.
  */
 export function readChange(
   open: OpenOrder,
   { fields }: Pick<ColumnPlan, 'fields'>,
-  { timeOf, dates }: { readonly timeOf: TimeParser; readonly dates: DateWatch | null },
+  {
+    timeOf,
+    dates,
+    latestMs,
+  }: { readonly timeOf: TimeParser; readonly dates: DateWatch | null; readonly latestMs: number },
 ): Exclude<StagedOrder['changedAt'], null> {
   const slot = fields.changed_at.find((one) => !isBlank(open.values[one] ?? ''));
   if (slot === undefined) return UNKNOWN_AGE;
@@ -69,8 +71,8 @@ export function readChange(
   for (const text of [open.values[slot] ?? '', ...more]) {
     dates?.see(text, open.line);
     const time = timeOf(text);
-    // A year like 2206 would make every later state of the order an older one.
-    if (typeof time !== 'string' || Date.parse(time) > Date.now() + DAY_MS) return UNKNOWN_AGE;
+    // A wrong month or year would make later states of the order older ones.
+    if (typeof time !== 'string' || Date.parse(time) > latestMs) return UNKNOWN_AGE;
     if (time > latest) latest = time;
   }
   return latest;

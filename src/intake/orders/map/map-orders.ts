@@ -8,6 +8,7 @@ import type {
 } from '../../../core/order.ts';
 import type { CsvChunk, CsvRecord, FooterRow, LostRow, OpenRow, RejectedRow } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import { exportedAtMs, latestTimeMs } from '../../../core/time/exported-at.ts';
 import { layoutFor, layoutForOrders } from '../../layout/layout-for.ts';
 import { reasonIn, shownHeader } from '../../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
@@ -31,6 +32,8 @@ export type MapOptions = {
   readonly layout: Layout;
   /** Provides what the layout's format lacks; see `checkSource`. */
   readonly source: ReadSource;
+  /** When the file was stored, if the store says when. */
+  readonly modifiedAt?: Date | null;
   /** Receives every date, to check at the end that their order was read correctly. */
   readonly dates?: DateWatch | null;
   /** Receives every amount, to check at the end that its decimal mark was read correctly. */
@@ -172,7 +175,8 @@ function openRows(
   const { check, fields } = header;
   const checkJoined = watchJoinedIds(header, layout);
   const plan = planColumns(layout, header, source);
-  const builder = new OrderBuilder(layout, plan, { ...source, dates, marks, customerKeyOf });
+  const latestMs = latestTimeMs(exportedAtMs(options.modifiedAt ?? null));
+  const builder = new OrderBuilder(layout, plan, { ...source, dates, marks, latestMs, customerKeyOf });
   const window = new OrderWindow(plan, {
     money: layout.money,
     marks,

@@ -5,8 +5,8 @@ const source = { timeZone: 'UTC', currency: 'EUR', age: 'column' } as const;
 const HEADER = 'order_id,order_revenue,status,updated_at';
 
 /** What is staged of an order whose rows stand in one file. */
-async function staged(rows: readonly string[]) {
-  const mapped = await mapText(`${[HEADER, ...rows].join('\n')}\n`, { source });
+async function staged(rows: readonly string[], modifiedAt: Date | null = null) {
+  const mapped = await mapText(`${[HEADER, ...rows].join('\n')}\n`, { source, modifiedAt });
   expect(mapped.rowsRead).toBe(rows.length);
   const said = mapped.orders.map(({ orderId, total, status, changedAt, rowCount }) =>
     [orderId, total, status, changedAt, rowCount].join(' '),
@@ -84,6 +84,14 @@ test.each(['', 'yesterday', '2026-02-31', '2099-04-10 09:00:00'])(
     expect(await staged([`1,10,paid,${cell}`])).toEqual(['1 10.00 paid infinity 1']);
   },
 );
+
+test.each([
+  ['2026-04-11 10:00:00', '2026-04-11T10:00:00Z'],
+  ['2026-05-10 09:00:00', 'infinity'],
+])('a row that says %s in a file that was stored on April 10 changed at %s', async (cell, changedAt) => {
+  const stored = new Date('2026-04-10T10:00:00Z');
+  expect(await staged([`1,10,paid,${cell}`], stored)).toEqual([`1 10.00 paid ${changedAt} 1`]);
+});
 
 test('the column is read only if the source goes by it, and then a file must have it', async () => {
   const text = 'order_id,order_revenue,status\n1,10,paid\n';

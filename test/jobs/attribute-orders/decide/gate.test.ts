@@ -9,7 +9,7 @@ import { loadCodes } from '../../../../src/codes/load-codes.ts';
 import { FileHeld } from '../../../../src/core/held/file-held.ts';
 import type { StagedOrder } from '../../../../src/core/order.ts';
 import { foldHeader } from '../../../../src/core/text/fold.ts';
-import { exportedAtMs } from '../../../../src/intake/files/exported-at.ts';
+import { exportedAtMs } from '../../../../src/core/time/exported-at.ts';
 import { layoutFor } from '../../../../src/intake/layout/layout-for.ts';
 import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
 import { statusRules } from '../../../../src/intake/layout/status-rules.ts';
