@@ -16,6 +16,7 @@ import { respelledBody } from './effects/referral.ts';
  *   not sent yet, other body            → replaces the body
  *   rejected, other body                → ready again, because the service did not process what it rejected
  *   not sent yet, no longer desired     → held; it may be desired again
+ *   to be sent again, no longer desired → in doubt, as it was before a person or a setting had it sent again
  *   sent, or perhaps sent               → unchanged; records an adjustment if it differs from what was sent
  *
  * Call these in one transaction with the decisions: `createDesiredEntries`, fill the table, `analyze`, `propose`. Then
@@ -43,7 +44,7 @@ export type Proposed = {
    * desired again.
    */
   readonly replaced: number;
-  /** Entries not sent yet that are no longer desired. */
+  /** Entries to be sent, perhaps again, that are no longer desired. */
   readonly withdrawn: number;
   /** Adjustments: recorded differences from what was sent. */
   readonly adjustments: number;
@@ -83,7 +84,7 @@ export async function propose(trx: Transaction<DB>, options: ProposeOptions): Pr
   await compare(trx, options);
   const adjustments = await noteAdjustments(trx, options);
   const replaced = await replaceUnsent(trx, options);
-  const withdrawn = await withdrawUnsent(trx);
+  const withdrawn = (await withdrawUnsent(trx)) + (await withdrawResent(trx));
   return { created, replaced, withdrawn, adjustments };
 }
 
@@ -212,10 +213,24 @@ async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
   return execute(trx)`
     update ledger.entries e
     set state = 'held', state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
-    from compared_entries c
-    where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries))
-      and (c.is_own or c.is_successor) and c.body is null and e.state = 'ready' and ${neverSent}`;
+    ${fromUndesired} and ${neverSent}`;
 }
+
+/** An entry that was to be sent again may have been processed, so it is in doubt as before. */
+async function withdrawResent(trx: Transaction<DB>): Promise<number> {
+  return execute(trx)`
+    update ledger.entries e
+    set state = 'in_doubt',
+      state_reason = 'not sent again, because it is no longer credited: ' || c.undesired_because,
+      doubtful_attempt = coalesce(e.doubtful_attempt, e.attempt), state_changed_at = clock_timestamp()
+    ${fromUndesired} and not ${neverSent}`;
+}
+
+/** SQL for the entries `e` that would be sent, but are no longer desired. */
+const fromUndesired = sql`
+  from compared_entries c
+  where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries))
+    and (c.is_own or c.is_successor) and c.body is null and e.state = 'ready'`;
 
 /**
  * SQL that is true if the source that is responsible for the order states adjustment `row`. Earlier versions recorded

@@ -126,12 +126,17 @@ type Requeue = {
   readonly reason: string;
 };
 
+/** SQL that is false if the order of entry `e` is no longer credited, for example because it was cancelled meanwhile. */
+const isStillCredited = sql`
+  (select bool_or(a.outcome = 'attributed') from intake.attributions a
+    where a.entry_id = e.entry_id) is not false`;
+
 async function requeue(db: Database, { where, decidedBy, reason }: Requeue): Promise<number> {
   return countOf(db)`
     with chosen as materialized (
       select e.entry_id, e.attempt
       from ledger.entries e
-      where ${where}
+      where ${where} and ${isStillCredited}
       order by e.entry_id
       for update of e skip locked
     ),
@@ -141,7 +146,10 @@ async function requeue(db: Database, { where, decidedBy, reason }: Requeue): Pro
     ),
     requeued as (
       update ledger.entries e
-      set state = 'ready', state_reason = null, resends_approved = e.resends_approved + 1,
+      set state = 'ready', state_reason = null,
+        -- What was refused was not processed: like what was never sent, it needs no approval, and follows its order.
+        not_sent = e.not_sent + (e.state = 'rejected')::integer,
+        resends_approved = e.resends_approved + (e.state = 'in_doubt')::integer,
         state_changed_at = clock_timestamp()
       from chosen
       where e.entry_id = chosen.entry_id and e.entry_id = any (array(select entry_id from chosen))

@@ -429,17 +429,17 @@ describe('an entry that was sent, or perhaps sent', () => {
     expect((await readAdjustments(db)).map(({ kind }) => kind)).toEqual(Array(3).fill('reattributed'));
   });
 
-  it('is not withdrawn while a doubt about it stands, even if a re-send was approved', async () => {
+  it('is in doubt again if a re-send was approved of what is no longer desired', async () => {
     const { db, worker, runId, entryId, record } = await openLedger();
     await mustClaim(worker, entryId);
     await record(1, { kind: 'in_doubt', httpStatus: 500, reason: 'HTTP 500' });
     await sql`update ledger.entries set state = 'ready', resends_approved = 1`.execute(db);
     expect(await proposeBody(db, { runId, entryId, body: null })).toMatchObject({
-      withdrawn: 0,
+      withdrawn: 1,
       adjustments: 1,
     });
     expect(await proposeBody(db, { runId, entryId, body: OTHER })).toMatchObject({ replaced: 0 });
-    expect(await readEntry(db)).toMatchObject({ state: 'ready' });
+    expect(await readEntry(db)).toMatchObject({ state: 'in_doubt' });
   });
 
   describe('and whose order now differs', () => {

@@ -39,6 +39,7 @@ export type PreparedEntries = Proposed & {
  */
 export async function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
   const prepared = await inDecision(db, options.job, async (trx) => {
+    await compareResent(trx, options);
     const desired = await gatherDesired(trx, options);
     if (desired === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };
     await refuseOtherPlatform(trx);
@@ -62,6 +63,21 @@ async function passSettled(db: Database, job: string): Promise<void> {
       select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`;
     await execute(trx)`select count(*) from intake.attributions a where a.job = ${job} and a.is_pending`;
   });
+}
+
+/** Has entries that are to be sent again compared with what is known of their orders by now: they may be cancelled. */
+async function compareResent(
+  trx: Transaction<DB>,
+  { job, orderPlatformBySource }: PrepareEntriesOptions,
+): Promise<void> {
+  await execute(trx)`
+    update intake.attributions a set is_pending = true
+    where a.entry_id = any (array(
+        select e.entry_id from ledger.entries e
+        where e.job = ${job} and not e.is_settled and e.state = 'ready' and e.attempt > 0
+          and e.effect = 'referral'))
+      and a.job = ${job} and a.source = any(${Object.keys(orderPlatformBySource)}::text[])
+      and not a.is_pending`;
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   prepareEntries,
 } from '../../../../jobs/attribute-orders/decide/prepare-entries.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
+import { resendUnauthorised } from '../../../../src/ledger/resolve.ts';
 import { seedLedger, undoSeed } from '../../../../src/ledger/seed.ts';
 import { ENGINES, openShop, order, type Shop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
@@ -261,6 +262,43 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     expect(await entries(context)).toMatchObject([{ state: 'held' }]);
     await change(context, {}, MIRA);
     expect(await entries(context)).toMatchObject([{ state: 'ready', amount: '3.0000' }]);
+  });
+
+  test.each(['before', 'after'])(
+    'are not sent again if their order was cancelled %s that was approved',
+    async (when) => {
+      const context = await contextWithEntry();
+      const cancel = () => change(context, { exclusion: 'cancelled' });
+      await bring(context, 'in_doubt');
+      if (when === 'before') await cancel();
+      await bring(context, 'approved for a re-send');
+      if (when === 'before') await context.prepare();
+      else await cancel();
+      expect(await entries(context)).toMatchObject([
+        { state: 'in_doubt', state_reason: 'not sent again, because it is no longer credited: cancelled' },
+      ]);
+    },
+  );
+
+  test('that the service refused for its key follow their order when they are sent again', async () => {
+    const context = await newContext();
+    await context.read({ orders: [mira('1'), mira('2')] });
+    await context.attribute({ codes: MIRA });
+    await context.prepare();
+    await bring(context, 'rejected');
+    await sql`
+      insert into ledger.answers (entry_id, attempt, kind, http_status, message, via, applied)
+      select entry_id, attempt, 'rejected', 401, 'no', 'direct', true from ledger.entries
+      where job = ${context.job}`.execute(context.db);
+    expect(await resendUnauthorised(context.db, context)).toBe(2);
+    await context.read({ orders: [mira('1', { exclusion: 'cancelled' }), mira('2', { total: '7.00' })] });
+    await context.attribute();
+    await context.prepare();
+    expect(await entries(context)).toMatchObject([
+      { state: 'held', state_reason: 'no_longer_attributed' },
+      { state: 'ready', amount: '7.0000' },
+    ]);
+    expect(await adjustments(context)).toEqual([]);
   });
 
   test('are held if another party has credited the order, whenever the evidence arrives', async () => {
