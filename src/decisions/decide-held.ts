@@ -41,7 +41,7 @@ export type Obstacle =
   | { readonly kind: 'several_words'; readonly words: number };
 
 /** Reasons for which a decision concerns the order as such, however its state changes. */
-const OF_THE_ORDER = ['similar_id', 'similar_order'];
+const OF_THE_ORDER = ['similar_id', 'similar_order', 'cancelled_elsewhere'];
 /** Most orders that the subject of an audit record names. */
 const MOST_NAMED = 5;
 

@@ -10,13 +10,14 @@ import { REVENUE } from './gate.ts';
  * Holds orders of `decided_orders` that may be another order under another name: in the same source under an id that
  * looks alike, or in another source of the brand. Of two such orders, the one that was sent stays, or that an earlier
  * run has decided to credit; else the one whose id is plain, or whose source the job names first. A person decides
- * about the other one.
+ * about the other one. Also holds orders that another source of their platform states as cancelled.
  *
  * It looks at orders that would be credited only, and at no order that may have been sent already.
  */
 export async function holdSimilar(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await holdSimilarIds(trx, rules);
   await holdSameIds(trx, rules);
+  await holdCancelled(trx, rules);
   if (!rules.isBrandShared) return;
   await holdNamed(trx, rules);
   await holdAlike(trx, rules);
@@ -184,6 +185,32 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
     set ${held(sql`r.reason`)}
     from similar_orders r
     where r.source = d.source and r.order_id = d.order_id and ${isOpen(job, sql`r.reason`)}`;
+}
+
+/**
+ * An order that another source of its platform states as cancelled, or as given back. Such sources are exports of one shop,
+ * and nothing says that the one that would credit the order is newer.
+ */
+async function holdCancelled(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
+  if (sources.length < 2) return;
+  const isCancelled = (decision: string) => sql`
+    ${sql.ref(`${decision}.outcome`)} = 'excluded'
+    and ${sql.ref(`${decision}.reason`)} ~ '^(status_|fully_)?(cancel|void|refund|return)'`;
+  await execute(trx)`
+    with cancelled as materialized (
+      select x.source, x.order_id from decided_orders x where ${isCancelled('x')}
+      union all
+      select a.source, a.order_id
+      from decided_orders d
+      join ${placesOf(sources)} on p.source <> d.source
+      join intake.attributions a on a.job = ${job} and a.source = p.source and a.order_id = d.order_id
+      where d.outcome = 'attributed' and ${isCancelled('a')}
+        and not exists (select from decided_orders n where n.source = a.source and n.order_id = a.order_id)
+    )
+    update decided_orders d set ${held('cancelled_elsewhere')}
+    from cancelled c join ${placesOf(sources, 'q')} on q.source = c.source cross join ${placesOf(sources)}
+    where c.order_id = d.order_id and c.source <> d.source and p.source = d.source
+      and ledger.is_platform(q.platform, p.platform) and ${isOpen(job, 'cancelled_elsewhere')}`;
 }
 
 /**

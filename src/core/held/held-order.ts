@@ -73,6 +73,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out.',
     confirms: 'it is another order',
   },
+  cancelled_elsewhere: {
+    what: 'Another source of the same platform states the order as cancelled, refunded or returned',
+    fix: 'Exclude the order if that is so. Or leave out the source that is out of date.',
+    confirms: 'the order counts, whatever the other source states',
+  },
   incomplete: {
     what: 'A row that may belong to the order could not be used',
     fix: 'Correct the rejected rows, or export the file again.',

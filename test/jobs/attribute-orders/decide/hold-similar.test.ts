@@ -677,3 +677,43 @@ describe('an order whose tags name the id of another one', () => {
     expect(await decided(shop)).toContain('7: held similar_order');
   });
 });
+
+describe('an order that another source of its platform states as cancelled', () => {
+  const NO = { exclusion: 'cancelled' };
+
+  test.each([
+    ['an earlier run', true],
+    ['the same one', false],
+  ])('in %s is held, and credited if a person confirms it', async (_, isFirst) => {
+    const { context, shops } = await openJob(newBrand(), 'shop', 'shop');
+    const [one, two] = shops;
+    if (isFirst) await state(context, { 1: NO, 2: {} }, { shop: two });
+    else
+      await two?.read({
+        orders: [order('1', { codes: ['MIRA'], ...NO }), order('2', { codes: ['MIRA'] })],
+      });
+    await state(context, { 1: {}, 2: {} }, { shop: one });
+    expect(await decided(context)).toEqual(['1: held cancelled_elsewhere', '2: attributed']);
+    const subject = {
+      source: context.source,
+      orderId: '1',
+      reason: 'cancelled_elsewhere',
+      contentHash: null,
+    };
+    await inTransaction(context.db, (trx) =>
+      storeRulings(trx, { subjects: [subject], decision: 'credit', decidedBy: 'ada' }),
+    );
+    await context.attribute();
+    expect(await decided(context)).toEqual(['1: attributed', '2: attributed']);
+  });
+
+  test.each([
+    ['on another platform', ['shop', 'till'], NO],
+    ['for another reason', ['shop', 'shop'], { exclusion: 'test' }],
+  ])('is not held if that is %s', async (_, platforms, other) => {
+    const { context, shops } = await openJob(newBrand(), ...platforms);
+    await state(context, { 1: other }, { shop: shops[1] });
+    await state(context, { 1: {} }, { shop: shops[0] });
+    expect(await decided(context)).toEqual(['1: attributed']);
+  });
+});
