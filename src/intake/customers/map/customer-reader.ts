@@ -21,7 +21,7 @@ import { type Fault, reject } from '../../map/fault.ts';
 import { isBlank } from '../../values/clean-text.ts';
 import { currencyParser } from '../../values/parse-currency.ts';
 import { parseMoney } from '../../values/parse-money.ts';
-import { foldAddress, parseAddress } from './parse-address.ts';
+import { findAddresses, foldAddress, parseAddress } from './parse-address.ts';
 import { type ConsentPlan, planConsent, SAYS } from './plan-consent.ts';
 import { requireConsent, requireFormat } from './require-consent.ts';
 
@@ -79,7 +79,7 @@ export function openReader(header: readonly string[], options: MapCustomersOptio
 type Read =
   | StatedCustomer
   | PassedOver
-  | { readonly row: RejectedRow; readonly doubtful: StatedCustomer | null };
+  | { readonly row: RejectedRow; readonly doubtful: readonly StatedCustomer[] };
 
 export type CustomerReader = {
   readonly read: (record: CsvRecord) => Read;
@@ -116,7 +116,8 @@ function customerReader(
     const emailColumn = firstFilled(cells, plan.email);
     const cell = emailColumn === null ? '' : (cells[emailColumn.index] ?? '');
     const address = parseAddress(cell);
-    if (typeof address !== 'string') return { row: rejectCell(record, address, emailColumn), doubtful: null };
+    if (typeof address !== 'string')
+      return { row: rejectCell(record, address, emailColumn), doubtful: refusedBy(record, cell) };
     if (address === '') return 'no_address';
     const folded = foldAddress(address);
     if (isForgotten(folded)) return 'forgotten';
@@ -126,12 +127,23 @@ function customerReader(
     if (!isRefused && says >= SAYS.unlisted) {
       const doubtful = describe(record, address, folded, plan.consent.state(cells, says));
       const column = plan.consent.cells(cells).find((cell) => cell.says >= SAYS.unlisted)?.column ?? null;
-      return { row: rejectCell(record, unknownConsent(name), column), doubtful };
+      return { row: rejectCell(record, unknownConsent(name), column), doubtful: [doubtful] };
     }
     const saysYes = (says & SAYS.yes) !== 0;
     said[isRefused ? 'no' : saysYes ? 'yes' : 'blank'] += 1;
     if (!isRefused && !saysYes && !takesUnknown) return 'unknown';
     return describe(record, address, folded, plan.consent.state(cells, says));
+  }
+
+  /** The people whom an unusable cell names, if its row says no: their no must not be lost with the row. */
+  function refusedBy(record: CsvRecord, cell: string): readonly StatedCustomer[] {
+    const says = plan.consent.read(record.cells);
+    if (rule === null || !mayRefuse(says)) return [];
+    const state = plan.consent.state(record.cells, says);
+    return findAddresses(cell).flatMap((address) => {
+      const folded = foldAddress(address);
+      return isForgotten(folded) ? [] : describe(record, address, folded, state);
+    });
   }
 
   function describe(
@@ -164,13 +176,15 @@ function customerReader(
     const emailColumn = firstFilled(cells, plan.email);
     const cell = emailColumn === null ? '' : (cells[emailColumn.index] ?? '');
     const isCut = !endsWithoutLineBreak && open?.record === record && mayBeCut(open, width, columnsOf(plan));
+    const says = plan.consent.read(cells);
     if (isCut && emailColumn?.index === open.lastAt) {
       if (isBlank(cell) || !folded.startsWith(foldAddress(cell.trim()))) return null;
     } else {
       const address = parseAddress(cell);
-      if (typeof address !== 'string' || foldAddress(address) !== folded) return null;
+      const refused = mayRefuse(says) ? findAddresses(cell) : [];
+      const addresses = typeof address === 'string' ? [address] : refused;
+      if (!addresses.some((one) => foldAddress(one) === folded)) return null;
     }
-    const says = plan.consent.read(cells);
     const { consentedAt, refusedAt } = plan.consent.state(cells, says);
     const columns = plan.consent.cells(cells).map((cell) => ({
       column: cell.column.name,
@@ -198,6 +212,11 @@ function customerReader(
       optional: [toCount, toSpent, toSpentIn].flatMap((column) => column.seen()),
     }),
   };
+}
+
+/** True if the words of a row say no, or may say it. */
+function mayRefuse(says: number): boolean {
+  return (says & SAYS.no) !== 0 || says >= SAYS.unlisted;
 }
 
 function verdictOf(says: number): ConsentTrace['verdict'] {

@@ -44,7 +44,7 @@ export async function* mapCustomers(
         batch.customers.push(result);
       } else {
         batch.rejected.push(result.row);
-        if (result.doubtful !== null) batch.doubtful.push(result.doubtful);
+        batch.doubtful.push(...result.doubtful);
       }
     }
     if (batch.rowsRead > 0) yield { ...batch, seen: reader.seen() };

@@ -36,6 +36,17 @@ export function parseAddress(cell: string): string | Fault {
   return isTooLong ? NO_ADDRESS : `${local}@${domain}`;
 }
 
+/** Finds the addresses in a cell that is more than one: `Jane <jane@example.com>`, `jane@example.com; ben@example.com`. */
+export function findAddresses(cell: string): readonly string[] {
+  return cell
+    .slice(0, MAX_CELL_CHARS)
+    .split(/[\s<>()[\]",;:|]+/)
+    .flatMap((part) => {
+      const address = parseAddress(part);
+      return typeof address === 'string' && address !== '' ? [address] : [];
+    });
+}
+
 function toAscii(domain: string): string {
   const lower = domain.toLowerCase();
   return DOMAIN.test(lower) ? lower : domainToASCII(lower);

@@ -109,6 +109,23 @@ test('an unlisted consent value is neither a yes nor a no: its row is rejected',
   ]);
 });
 
+test('a refusal counts for the people whom a cell names that is not one address, and a yes does not', async () => {
+  const { customers, doubtful, rejected } = await mapCustomerLines('shopify-customers', [
+    'Email,Accepts Email Marketing,Total Orders',
+    'Ann <ann@example.com>,no,1',
+    '"bob@example.com; mailto:cy@example.com",no,1',
+    'Di <di@example.com>,nein,1',
+    'Ed <ed@example.com>,yes,1',
+    'Flo <flo@example.com>,,1',
+    'ann at example.com,no,1',
+  ]);
+  expect([customers, rejected.length]).toEqual([[], 6]);
+  expect(doubtful.filter(isRefused).map(({ address }) => address)).toEqual(
+    ['ann', 'bob', 'cy', 'di'].map((name) => `${name}@example.com`),
+  );
+  expect(doubtful).toHaveLength(4);
+});
+
 test('a refusal counts in any consent column', async () => {
   const mapped = await mapCustomerLines('shopify-customers', [
     'Email,Accepts Email Marketing,Accepts Marketing,Total Orders',
