@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
+import { means } from '../../../src/intake/layout/column-words.ts';
 import { neverSent } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
 import type { AttributionRules } from './decisions.ts';
@@ -193,9 +194,16 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
  */
 async function holdCancelled(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
   if (sources.length < 2) return;
+  // Statuses are words of the export, in its language.
+  const reasons = sources.flatMap(({ notCredited }) =>
+    notCredited
+      .filter((word) => means(word, 'cancelled') || means(word, 'refunded'))
+      .map((word) => `status_${word}`),
+  );
   const isCancelled = (decision: string) => sql`
     ${sql.ref(`${decision}.outcome`)} = 'excluded'
-    and ${sql.ref(`${decision}.reason`)} ~ '^(status_|fully_)?(cancel|void|refund|return)'`;
+    and (${sql.ref(`${decision}.reason`)} ~ '^(status_|fully_)?(cancel|void|refund|return)'
+      or ${sql.ref(`${decision}.reason`)} = any(${reasons}::text[]))`;
   await execute(trx)`
     with cancelled as materialized (
       select x.source, x.order_id from decided_orders x where ${isCancelled('x')}

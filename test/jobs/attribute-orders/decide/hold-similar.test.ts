@@ -707,6 +707,26 @@ describe('an order that another source of its platform states as cancelled', () 
     expect(await decided(context)).toEqual(['1: attributed', '2: attributed']);
   });
 
+  test('is held by a status in the words of the export, and not while the other source waits for the payment', async () => {
+    const { context, shops } = await openJob(newBrand(), 'shop', 'shop');
+    const [two, one] = [shops[1], shops[0]];
+    const words = ['terugbetaald', 'geannuleerd', 'in behandeling'];
+    const orders = (all: readonly string[]) =>
+      all.map((status, place) => order(String(place + 1), { codes: ['MIRA'], status }));
+    await two?.read({ orders: orders(words) });
+    await one?.read({ orders: orders(words.map(() => 'betaald')) });
+    await context.attribute({
+      codes: RULES.codes,
+      credited: ['betaald'],
+      notCredited: words,
+    });
+    expect(await decided(context)).toEqual([
+      '1: held cancelled_elsewhere',
+      '2: held cancelled_elsewhere',
+      '3: attributed',
+    ]);
+  });
+
   test.each([
     ['on another platform', ['shop', 'till'], NO],
     ['for another reason', ['shop', 'shop'], { exclusion: 'test' }],
