@@ -78,7 +78,7 @@ export function describeHeldOrders({
     }),
     ...section('Posted, and held by the rules of today', {
       count: sent.reduce((sum, group) => sum + group.sent, 0),
-      why: 'These orders were posted before the tool knew what is missing. They stay posted and nothing is sent. Check whether they were credited rightly.',
+      why: 'These orders were posted, and what is known of them today does not suffice to credit them. They stay posted and nothing is sent. Check whether they were credited rightly.',
       parts: sent.slice(0, SHOWN_GROUPS).map((group) => {
         return item(nameOf(group, group.sent, formatPosted([group])));
       }),
