@@ -104,6 +104,21 @@ const NO_STATUSES: StatusRules = { credited: [], notCredited: [], mayLackColumn:
 const CONFLICTING = constant('conflicting_states');
 const isConflicting = equals(firstOf(ORDER.doubt, constant('')), CONFLICTING);
 
+/**
+ * What is missing of such an order can change its amount. So the amount of the part excludes nothing, unless a person confirms
+ * that the order is complete.
+ */
+const mayBePart = isOneOf(firstOf(ORDER.doubt, constant('')), [
+  'incomplete',
+  'may_be_incomplete',
+  'may_be_cut',
+  'may_be_split',
+]);
+const isWhole: Condition = {
+  sql: sql`(not (${mayBePart.sql}) or (${isConfirmed(ORDER.doubt.sql)}) is true)`,
+  read: not(mayBePart).read,
+};
+
 /** The gate of a job. The rules that concern the job's period and seeds come before it (decisions.ts). */
 export function gateOf(rules: GateRules): Gate {
   const requirements = requirementsOf(rules);
@@ -219,7 +234,9 @@ function requirementsOf({
     },
     {
       allowed: or(not(isRefunded), and(isAbove(refunded, ZERO), isAbove(total, refunded))),
-      excluded: [[and(isAbove(refunded, ZERO), isSame(refunded, total)), constant('fully_refunded')]],
+      excluded: [
+        [and(isWhole, isAbove(refunded, ZERO), isSame(refunded, total)), constant('fully_refunded')],
+      ],
       held: constant('refund_out_of_range'),
       canBeConfirmed: false,
     },
@@ -232,8 +249,8 @@ function requirementsOf({
       // A subtotal says nothing if nothing was paid.
       allowed: and(isAbove(amount, ZERO), or(isNull(total), isAbove(total, ZERO))),
       excluded: [
-        [isNegative, constant('negative_revenue')],
-        [or(isSame(amount, ZERO), isSame(total, ZERO)), constant('zero_revenue')],
+        [and(isWhole, isNegative), constant('negative_revenue')],
+        [and(isWhole, or(isSame(amount, ZERO), isSame(total, ZERO))), constant('zero_revenue')],
       ],
       held: constant('unknown_amount'),
       canBeConfirmed: false,

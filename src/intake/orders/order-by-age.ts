@@ -116,8 +116,8 @@ export async function orderByAge(
   if (newer.length === 0 && unordered.length === 0 && !isByRow) return NONE_OUT_OF_ORDER;
   return countsOf<keyof OutOfOrder>(trx)`
     with staged as materialized (
-      select order_version_id, changed_at, is_newer and not adds_items as is_older,
-        is_unordered or (is_newer and adds_items) as is_conflicting
+      select order_version_id, changed_at, is_newer and not adds_rows as is_older,
+        is_unordered or (is_newer and adds_rows) as is_conflicting
       from (
         select o.order_version_id, greatest(o.changed_at, c.changed_at) as changed_at,
           case when ${areAged} then o.changed_at < c.changed_at and isfinite(c.changed_at)
@@ -128,7 +128,10 @@ export async function orderByAge(
               or not isfinite(o.changed_at) or not isfinite(c.changed_at)
             else ${isStatedBy(unordered)} end as is_unordered,
           -- An older file with items that the newer one lacks is a part of the order, not only an earlier state of it.
-          coalesce(jsonb_array_length(o.items) > jsonb_array_length(c.items), false) as adds_items
+          -- So is one that was in no file before the refunds that the newer one states (settleSplits).
+          coalesce(jsonb_array_length(o.items) > jsonb_array_length(c.items), false)
+            or (coalesce(o.doubt = 'may_be_split', false) and c.replaces is null
+              and coalesce(c.total, c.subtotal, 0) < 0) as adds_rows
         from intake.orders o
         cross join lateral (select c.* from intake.orders c where c.order_version_id = o.replaces limit 1) c
         cross join lateral (${statedVersion}) s

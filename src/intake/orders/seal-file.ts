@@ -249,8 +249,10 @@ async function rejectContradictions(
 /**
  * Settles orders whose amounts add up and of which several files state different rows. If the items have ids, the
  * order has the items of all files, each as it was stated last. Otherwise a file with fewer rows may be a newer state or
- * only a part, and so may another single row: the order is in doubt until one file has more rows than the others.
- * Call it only if orders have changed, before equal versions are dropped.
+ * only a part, and so may another single row: the order is in doubt until one file has more rows than the others. Rows
+ * that come to less than zero are refunds, and only a part of an order: the whole has at least as many rows as the last
+ * whole state and all refunds together. There is no doubt if nothing is left of the order either way, as after one refund
+ * of everything. Call it only if orders have changed, before equal versions are dropped.
  */
 async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
   const changed = changedIn(sourceFileId);
@@ -271,21 +273,64 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
       and jsonb_array_length(j.items) > jsonb_array_length(j.own_items)`;
   await execute(trx)`
     with split as materialized (
-      select o.order_version_id from ${changed}
-      where o.doubt is null and (o.items is null or c.items is null)
-        and c.doubt is distinct from 'may_be_repeated'
-        and (
-          (c.doubt = 'may_be_split' and o.row_count <= c.row_count)
-          or (o.amount <> c.amount and o.amount > 0 and c.amount > 0
-            and (o.row_count < c.row_count or (o.row_count = 1 and c.row_count = 1))))
+      select o.order_version_id, c.placed_at, c.paid_at
+      from ${changed}
+      cross join lateral (${statedBefore}) b
+      where o.doubt is null and (o.amount + b.most > 0) is not false
+        and (o.amount < 0
+          or ((o.items is null or c.items is null)
+            and case
+              when b.has_parts then o.row_count <= b.part_rows or o.row_count < b.whole_rows + b.refund_rows
+              else c.doubt is distinct from 'may_be_repeated' and o.amount <> c.amount
+                and (o.row_count < c.row_count or (o.row_count = 1 and c.row_count = 1 and c.amount <> 0))
+            end))
     )
-    update intake.orders o set doubt = 'may_be_split', content_hash = o.content_hash || ':may_be_split'
-    where o.order_version_id = any (array(select order_version_id from split))`;
+    update intake.orders o
+    set doubt = 'may_be_split', content_hash = o.content_hash || ':may_be_split',
+      -- Rows of refunds often say only when they were refunded. The order was placed when it was.
+      placed_at = coalesce(o.placed_at, s.placed_at), paid_at = coalesce(o.paid_at, s.paid_at)
+    from split s
+    where o.order_version_id = s.order_version_id
+      and o.order_version_id = any (array(select order_version_id from split))`;
+}
+
+const AMOUNT = sql`coalesce(total, subtotal)`;
+
+/**
+ * SQL for what is known of the order of staged version `o`, from the versions back to the last whole one, of which all
+ * later ones are parts: the amount before refunds (`most`), and the rows of the whole, of the refunds, and of the longest
+ * other part. The amount is null, unknown, if a version states none, or the whole one was removed (`prune`). An order without
+ * a whole version has at least one row.
+ */
+const statedBefore = sql`
+        with recursive earlier as (
+          select v.*
+          from (${partOrWhole(sql`o.replaces`)}) v
+          union all
+          select v.*
+          from earlier e cross join lateral (${partOrWhole(sql`e.replaces`)}) v
+          where e.is_part
+        )
+        select bool_or(is_part) as has_parts,
+          case when bool_and(amount is not null) and (not bool_and(is_part) or bool_and(doubt is null))
+            then sum(greatest(amount, 0)) end as most,
+          coalesce(max(row_count) filter (where not is_part), 1) as whole_rows,
+          coalesce(sum(row_count) filter (where amount < 0), 0) as refund_rows,
+          coalesce(max(row_count) filter (where is_part and amount >= 0), 0) as part_rows
+        from (select distinct on (stated_hash) * from earlier) stated`;
+
+/** SQL for a version of an order, and whether it is only a part of the order. */
+function partOrWhole(versionId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+            select replaces, row_count, doubt, ${AMOUNT} as amount, coalesce(stated_hash, content_hash) as stated_hash,
+              coalesce(doubt = 'may_be_split', false) or coalesce(${AMOUNT} < 0, false) as is_part
+            from intake.orders where order_version_id = ${versionId} limit 1`;
 }
 
 /** SQL for the staged versions `o` of a file, each with the version `c` that it replaces. */
 function changedIn(sourceFileId: string): RawBuilder<unknown> {
-  const columns = sql`order_version_id, content_hash, items, doubt, row_count, coalesce(total, subtotal) as amount`;
+  const columns = sql`order_version_id, content_hash, items, doubt, row_count, placed_at, paid_at,
+      ${AMOUNT} as amount`;
   return sql`
     (select ${columns}, replaces from intake.orders
       where source_file_id = ${sourceFileId}::bigint and not is_current) o

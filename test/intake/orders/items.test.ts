@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { OrderItem, StagedOrder } from '../../../src/core/order.ts';
+import { NEWEST } from '../../../src/intake/files/source-ages.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { ENGINES, openShop, order, rejection, type Shop, useDatabase } from '../story.ts';
 
@@ -165,6 +166,148 @@ describe('items of orders', () => {
     const whole = [order('1', { total: '50.00', rowCount: 2 }), order('2', { total: '80.00', rowCount: 5 })];
     await shop.read({ orders: whole }, sums);
     expect(await statesOf(shop)).toEqual(['1 50.0000 - -', '2 80.0000 - -', '3 10.0000 - -']);
+  });
+
+  /** The amount that each file states of one order, and in how many rows; and whether it may be only a part then. */
+  type Story = readonly (readonly [total: string, rowCount: number, doubt?: 'may_be_split'])[];
+
+  test.each<readonly [string, Story]>([
+    [
+      'a refund of a part, and then the whole',
+      [
+        ['499.80', 1],
+        ['-99.96', 1, 'may_be_split'],
+        ['399.84', 2],
+      ],
+    ],
+    [
+      'another refund of an order in two rows, and then the whole',
+      [
+        ['932.96', 2],
+        ['-119.00', 1, 'may_be_split'],
+        ['813.96', 3],
+      ],
+    ],
+    [
+      'two refunds in one file',
+      [
+        ['932.96', 2],
+        ['-119.00', 2, 'may_be_split'],
+        ['813.96', 4],
+      ],
+    ],
+    [
+      'refunds in several files, a whole that lacks the second one, and the whole',
+      [
+        ['499.80', 1],
+        ['-99.96', 1, 'may_be_split'],
+        ['-50.00', 1, 'may_be_split'],
+        ['-50.00', 1, 'may_be_split'],
+        ['-349.84', 1, 'may_be_split'],
+        ['399.84', 2, 'may_be_split'],
+        ['0.00', 4],
+      ],
+    ],
+    [
+      'one refund of everything, and then the whole',
+      [
+        ['1428.00', 1],
+        ['-1428.00', 1],
+        ['0.00', 2],
+      ],
+    ],
+    [
+      'one refund of everything, and then the first rows again',
+      [
+        ['932.96', 2],
+        ['-932.96', 1],
+        ['932.96', 2, 'may_be_split'],
+      ],
+    ],
+    [
+      'a refund of an order that was in no file',
+      [
+        ['-99.96', 1],
+        ['499.80', 1, 'may_be_split'],
+        ['399.84', 2],
+      ],
+    ],
+    [
+      'only the free items',
+      [
+        ['100.00', 3],
+        ['0.00', 1, 'may_be_split'],
+        ['100.00', 3],
+      ],
+    ],
+    [
+      'the first row of an order that was refunded',
+      [
+        ['0.00', 2],
+        ['50.00', 1, 'may_be_split'],
+        ['0.00', 2],
+      ],
+    ],
+    [
+      'one part, and then a longer one',
+      [
+        ['80.00', 4],
+        ['20.00', 1, 'may_be_split'],
+        ['40.00', 2, 'may_be_split'],
+        ['80.00', 4],
+      ],
+    ],
+  ])('without ids are the whole order only if no file shows that some are missing: %s', async (_, story) => {
+    const shop = await openShop(database());
+    for (const [total, rowCount, doubt = '-'] of story) {
+      await shop.read({ orders: [order('1', { total, rowCount })] }, sums);
+      expect(await statesOf(shop)).toEqual([`1 ${total}00 ${doubt} -`]);
+    }
+  });
+
+  test('of a refund keep the time at which the order was placed, if they say none', async () => {
+    const shop = await openShop(database());
+    const placedAt = '2026-04-10T09:00:00Z';
+    for (const [total, said] of [
+      ['100.00', placedAt],
+      ['-20.00', null],
+      ['-5.00', null],
+    ] as const)
+      await shop.read({ orders: [order('1', { total, placedAt: said, paidAt: null })] }, sums);
+    expect(await statesOf(shop)).toEqual(['1 -5.0000 may_be_split -']);
+    const { rows } = await sql<{ placed_at: Date }>`
+      select placed_at from intake.orders where source = ${shop.source} and is_current`.execute(shop.db);
+    expect(rows.map((row) => new Date(row.placed_at).toISOString())).toEqual(['2026-04-10T09:00:00.000Z']);
+  });
+
+  test('of a refund are a part also if the whole is no longer kept, or came to an unknown amount', async () => {
+    const shop = await openShop(database());
+    const whole = [order('1', { total: '100.00' }), order('2', { total: null, subtotal: null })];
+    await shop.read({ orders: whole }, sums);
+    const refunds = (total: string) => ({ orders: [order('1', { total }), order('2', { total })] });
+    await shop.read(refunds('-20.00'), sums);
+    await sql`delete from intake.orders where source = ${shop.source} and not is_current`.execute(shop.db);
+    await shop.read(refunds('-5.00'), sums);
+    expect(await statesOf(shop)).toEqual(['1 -5.0000 may_be_split -', '2 -5.0000 may_be_split -']);
+  });
+
+  test('are in doubt if a refund states the id of another row, since no amount paid is less than zero', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [withItems('1', { x: 100 })] }, sums);
+    await shop.read({ orders: [withItems('1', { x: -20 })] }, sums);
+    expect(await statesOf(shop)).toEqual(['1 -20.0000 may_be_split x']);
+    await shop.read({ orders: [withItems('1', { x: 100, y: -20 })] }, sums);
+    expect(await statesOf(shop)).toEqual(['1 80.0000 - x,y']);
+  });
+
+  test('of an older file are not hidden by a refund of the order that was read first', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [order('1', { total: '-99.96' })] }, sums);
+    const { rows } = await sql<{ id: string }>`
+      select source_file_id as id from intake.source_files where source = ${shop.source}`.execute(shop.db);
+    const others = { ...NEWEST, newer: rows.map(({ id }) => id) };
+    await shop.read({ orders: [order('1', { total: '499.80' })] }, { ...sums, others });
+    expect(await statesOf(shop)).toEqual(['1 499.8000 conflicting_states -']);
   });
 });
 

@@ -114,6 +114,20 @@ test.each<readonly [string, Given, readonly string[]]>([
   },
 );
 
+test.each<readonly [string, Given, string]>([
+  ['less than nothing', { total: '-1.00' }, 'negative_revenue'],
+  ['nothing', { total: '0.00' }, 'zero_revenue'],
+  ['as much as was refunded', { refunded: '10.00' }, 'fully_refunded'],
+])(
+  'the amount of what may be a part of an order excludes it only once a person confirms that it is whole: %s',
+  async (_, given, reason) => {
+    const shop = await openShop({ ...given, doubt: 'may_be_split' });
+    expect(await decisions(shop)).toEqual(['#7: held may_be_split MIRA']);
+    await rule(shop, {});
+    expect(await decisions(shop)).toEqual([`#7: excluded ${reason}`]);
+  },
+);
+
 test('a decision settles its own reason, and no other one', async () => {
   const shop = await openShop({ status: 'mystery', doubt: 'incomplete' });
   await rule(shop, {});
