@@ -62,13 +62,18 @@ export const refundedOf = names
     'Columns of the total that refunded is a part of, if it may be in another currency than total. If the totals differ, only a full refund is known.',
   );
 export const minus = names.optional().describe('Columns to subtract.');
+export const times = names.optional().describe('Column of the quantity, if plus has the price of one piece.');
 export const sum = z
   .strictObject({
     plus: z.array(z.string().trim().min(1)).default([]).describe('Columns to add, row by row.'),
     minus,
+    times,
   })
   .refine((rule) => rule.plus.length > 0 || rule.minus !== undefined, {
     error: 'Name columns to add (plus) or to subtract (minus).',
+  })
+  .refine((rule) => rule.plus.length > 0 || rule.times === undefined, {
+    error: 'times multiplies what plus adds. Name the columns of the prices under plus.',
   });
 
 type Tested = { readonly columns: readonly string[] };

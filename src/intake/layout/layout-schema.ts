@@ -17,6 +17,7 @@ import {
   refundedOf,
   regex,
   sum,
+  times,
 } from './layout-parts.ts';
 
 /** The schema of `config/layouts/<name>.yaml`. */
@@ -162,7 +163,7 @@ export const layoutSchema = z
         plus: names.describe('Columns to add, row by row.'),
         minus,
         sku: names.describe('Column of the SKU.'),
-        times: names.optional().describe('Column of the quantity, if plus has the price of one piece.'),
+        times,
       })
       .nullable()
       .default(null)

@@ -32,8 +32,10 @@ export function loweringColumns(layout: Layout): readonly LoweringColumn[] {
   add(columns.cancelled_at, 'whether the order was cancelled');
   for (const { columns: of, reason } of exclusions)
     add(of, `which orders are ${reason.startsWith('unknown_') ? 'held' : 'excluded'} as ${reason}`);
-  for (const { minus } of Object.values(grouping.sum))
+  for (const { minus, times } of Object.values(grouping.sum)) {
     for (const name of minus) add([name], 'what is subtracted');
+    if (times !== undefined) add(times, 'how many pieces a price is for');
+  }
   for (const test of grouping.addsNothing) add(test.columns, 'which rows add nothing');
   for (const { before, after } of leftAfterRefund)
     for (const names of [before, after]) add(names, 'what is left after a refund');

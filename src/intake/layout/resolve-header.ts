@@ -80,7 +80,11 @@ export function resolveHeader(
 
 /** Returns every header that a layout refers to: for fields, sums and tests. */
 export function listSpellings(layout: Layout): readonly string[] {
-  const sums = Object.values(layout.grouping.sum).flatMap(({ plus, minus }) => [...plus, ...minus]);
+  const sums = Object.values(layout.grouping.sum).flatMap(({ plus, minus, times = [] }) => [
+    ...plus,
+    ...minus,
+    ...times,
+  ]);
   const { sku, plus, minus, times } = layout.lines ?? { sku: [], plus: [], minus: [], times: [] };
   const tests = [
     ...layout.conditionalColumns.map(({ when }) => when),

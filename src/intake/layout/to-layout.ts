@@ -37,7 +37,10 @@ type CellTestFile = LayoutFile['unsubscribed'][number];
 export function toLayout(name: string, file: LayoutFile) {
   const { extends: _, time_zone: zone, time_zone_column: zoneColumn = [], ...own } = file;
   const { grouping, lines, codes } = file;
-  const sums = Object.entries(grouping.sum).map(([field, { plus, minus = [] }]) => [field, { plus, minus }]);
+  const sums = Object.entries(grouping.sum).map(([field, { minus = [], ...rule }]) => [
+    field,
+    { ...rule, minus },
+  ]);
   return {
     ...camelCased(own),
     name,
@@ -63,8 +66,11 @@ export function toLayout(name: string, file: LayoutFile) {
   };
 }
 
-/** Σ plus − Σ minus over the rows of an order. Columns that a file lacks count as zero. */
-type Sum = { plus: string[]; minus: string[] };
+/**
+ * Σ (plus × times − minus) over the rows of an order. Columns of amounts that a file lacks count as zero. `times` is left out
+ * if amounts are those of the row, because the digest of files that were read before it existed must not change.
+ */
+type Sum = { plus: string[]; minus: string[]; times?: string[] };
 
 /**
  * Derives the consent settings. A layout whose tests already name the columns need not list them again. If it

@@ -36,7 +36,8 @@ export function addSums(
     !addsNothing && !plan.sums.some(({ isFirst, index }) => isFirst && !isBlank(cells[index] ?? ''));
   for (const column of plan.sums) {
     const cell = addsNothing ? '0' : (cells[column.index] ?? '');
-    if (!isBlank(cell)) addSum(order, row, { ...reading, column, cell });
+    if (isBlank(cell)) continue;
+    addSum(order, row, { ...reading, column, cell, cells: addsNothing ? null : cells });
   }
   order.texts?.add(cells.join('\u001f'));
   if (!noteItem(order, cells, { plan, row, line: reading.line })) return false;
@@ -72,13 +73,19 @@ function addSum(
   order: OpenOrder,
   row: Partial<Record<SummedField, bigint>>,
   {
-    column: { field, sign, name },
+    column: { field, sign, name, times },
     cell,
+    cells,
     money: format,
     marks,
     line,
     plan,
-  }: Omit<Reading, 'addsNothing'> & { readonly column: SumColumn; readonly cell: string },
+  }: Omit<Reading, 'addsNothing'> & {
+    readonly column: SumColumn;
+    readonly cell: string;
+    /** Those of the row, for the quantity. Null if the row adds nothing. */
+    readonly cells: readonly string[] | null;
+  },
 ): void {
   const money = readMoney(cell, format);
   if (!('amount' in money)) {
@@ -86,13 +93,47 @@ function addSum(
     return;
   }
   // Whether it takes something off the price or adds to it is not known. A refund may be written either way.
-  const units = toUnits(money.amount);
+  let units = toUnits(money.amount);
+  if (times !== null && cells !== null) {
+    const quantity = times.find(({ index }) => !isBlank(cells[index] ?? ''));
+    // What is blank may be any number of pieces, so that the order may not be whole.
+    order.lacksAmount ||= quantity === undefined;
+    if (quantity === undefined) return;
+    const value = cells[quantity.index] ?? '';
+    const product = amountOf(units, value, format);
+    if (product === null) {
+      order.fault ??= { fault: BAD_QUANTITY, column: quantity.name, value };
+      return;
+    }
+    units = product;
+  }
   if (sign < 0n && units < 0n && field !== 'refunded')
     order.fault ??= { fault: NEGATIVE_DISCOUNT, column: name, value: cell };
   marks?.see(cell, line, currencyCell(order, plan));
   if (money.currencies !== null) narrow(order, { currencies: money.currencies, column: name, value: cell });
   row[field] = (row[field] ?? 0n) + sign * units;
 }
+
+/**
+ * Multiplies the price of a piece. A quantity has no marks of thousands: `1.000` beside prices with a decimal comma may be one
+ * or a thousand.
+ *
+ * @returns null if the quantity is no number from zero on, or the product has more than four decimals.
+ */
+function amountOf(price: bigint, quantity: string, format: MoneyFormat): bigint | null {
+  const read = readMoney(quantity, { ...format, thousands: null, symbols: false });
+  if (!('amount' in read)) return null;
+  const product = price * toUnits(read.amount);
+  return toUnits(read.amount) < 0n || product % PIECE !== 0n ? null : product / PIECE;
+}
+
+const PIECE = toUnits('1');
+
+const BAD_QUANTITY: Fault = {
+  code: 'bad_quantity',
+  reason: 'The number of pieces is no number from 0 on, so what the row adds to its order is unknown.',
+  help: 'Write it in digits without a mark of thousands, such as 2. If the price is that of the whole row, remove times from the layout.',
+};
 
 const NEGATIVE_DISCOUNT: Fault = {
   code: 'negative_discount',

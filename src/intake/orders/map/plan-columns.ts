@@ -25,6 +25,8 @@ export type SumColumn = Column & {
   readonly field: SummedField;
   readonly sign: 1n | -1n;
   readonly isFirst: boolean;
+  /** Columns of the quantity by which the amount is multiplied. Null: the amount is that of the row. */
+  readonly times: readonly Column[] | null;
 };
 
 /** The settings of a source, and of the job that reads it, by which its orders are mapped. */
@@ -187,7 +189,9 @@ export function planColumns(
     return column === null ? [] : [{ index: column.index, test: cellTest(test) }];
   });
   const read = new Set([
-    ...[group, ...slots, ...sums, ...adding, item ?? []].flat().map(({ index }) => index),
+    ...[group, ...slots, ...sums, ...sums.flatMap((sum) => sum.times ?? []), ...adding, item ?? []]
+      .flat()
+      .map(({ index }) => index),
     ...[sku, plus, minus, times ?? []].flat(),
   ]);
   const marks = MARKS.flatMap((field) => fields[field]).filter((slot) => slots[slot]?.index !== group.index);
@@ -219,12 +223,13 @@ export function planColumns(
 
 function sumColumns(layout: Layout, header: ResolvedHeader): SumColumn[] {
   return Object.entries(layout.grouping.sum).flatMap(([field, rule]) => {
-    const columns = (names: readonly string[], sign: 1n | -1n): SumColumn[] =>
+    const columns = (names: readonly string[], how: Pick<SumColumn, 'sign' | 'times'>): SumColumn[] =>
       names.flatMap((name) => {
         const column = header.find([name]);
         const isFirst = name === (rule.plus[0] ?? rule.minus[0]);
-        return column === null ? [] : [{ ...column, field: field as SummedField, sign, isFirst }];
+        return column === null ? [] : [{ ...column, field: field as SummedField, isFirst, ...how }];
       });
-    return [...columns(rule.plus, 1n), ...columns(rule.minus, -1n)];
+    const times = rule.times?.flatMap((name) => header.find([name]) ?? []) ?? null;
+    return [...columns(rule.plus, { sign: 1n, times }), ...columns(rule.minus, { sign: -1n, times: null })];
   });
 }

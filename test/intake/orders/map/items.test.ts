@@ -77,6 +77,36 @@ test('a discount below zero is a fault, and raises no total', async () => {
   ]);
 });
 
+test('the price of a piece counts as often as pieces were sold, and what is not known of them is no amount', async () => {
+  const layout: Layout = {
+    ...WITHOUT_IDS,
+    grouping: {
+      ...WITHOUT_IDS.grouping,
+      sum: { total: { plus: ['price'], minus: ['off'], times: ['qty'] } },
+    },
+  };
+  const read = (text: string) => mapText(text, { layout });
+  const rows = [
+    'A,24.50,2,',
+    'A,3.00,1,0.50',
+    'B,180.00,4,',
+    'C,10.00,1,',
+    'C,20.00,,',
+    'D,9.00,0,',
+    'E,0.125,8,',
+  ];
+  const { orders } = await read(`order_id,price,qty,off\n${rows.join('\n')}\n`);
+  expect(orders.map(({ orderId, total, doubt }) => `${orderId} ${total} ${doubt ?? '-'}`)).toEqual([
+    ...['A 51.50 -', 'B 720.00 -', 'C 10.00 incomplete', 'D 0.00 -', 'E 1.00 -'],
+  ]);
+  for (const cell of ['-2', 'two', '"1,000"', '£2'])
+    expect(onlyFault(await read(`order_id,price,qty,off\nA,5.00,${cell},\n`))).toEqual([
+      ...['bad_quantity', 'qty', cell.replaceAll('"', '')],
+    ]);
+  const held = await holdReason(read('order_id,price,off\nA,5.00,\n'));
+  expect(held).toMatchObject({ code: 'column_missing', message: expect.stringContaining('"qty"') });
+});
+
 test('items without an id are different items', async () => {
   const { orders } = await mapText(`${HEADER}\nA,,10.00\nA,,10.00\nA,i1,1.00\n`, { layout: WITH_IDS });
   expect(orders).toMatchObject([{ total: '21.00', items: null, doubt: null }]);
