@@ -110,10 +110,18 @@ export const COLUMN_ROLES = [
   'cancelled_at',
   'email',
   'other_status',
+  'quantity',
   'consent',
   'excludes',
   'unused',
-] as const satisfies readonly (LayoutField | 'other_status' | 'consent' | 'excludes' | 'unused')[];
+] as const satisfies readonly (
+  | LayoutField
+  | 'other_status'
+  | 'quantity'
+  | 'consent'
+  | 'excludes'
+  | 'unused'
+)[];
 export type ColumnRole = (typeof COLUMN_ROLES)[number];
 
 /** The roles that columns of customers may have. */

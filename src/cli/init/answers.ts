@@ -406,9 +406,9 @@ export function assumedOf({ sources }: Recognised, said: SaidOfFiles): readonly 
 }
 
 /** The roles that a column may have, the likely one first. If none is, the ones that only hold or exclude orders. */
-export function rolesOf({ likely, isOfCustomers = false }: UnclearColumn): readonly ColumnRole[] {
+export function rolesOf({ likely, offered, isOfCustomers = false }: UnclearColumn): readonly ColumnRole[] {
   const roles = isOfCustomers ? CUSTOMER_ROLES : COLUMN_ROLES.filter((role) => role !== 'consent');
-  const first: readonly ColumnRole[] = likely === null ? ['excludes', 'status', 'other_status'] : [likely];
+  const first = offered ?? (likely === null ? (['excludes', 'status', 'other_status'] as const) : [likely]);
   return [...first, ...roles.filter((role) => !first.includes(role))];
 }
 
@@ -459,6 +459,7 @@ export async function askAboutFiles(
 
 export const LABELS: Readonly<Partial<Record<ColumnRole, string>>> = {
   other_status: 'other_status: an order counts only if the cell has a word that means yes, too',
+  quantity: 'quantity: the total is the price of one piece, and counts as often as the cell says',
   consent: 'consent: customers are submitted if the cell has a word that means yes',
   excludes: 'excludes: nothing is posted or submitted if the cell says anything but no',
   unused: 'unused: it does not matter',

@@ -343,7 +343,8 @@ function givenOptions(said: Said): readonly Given[] {
   const columns = [...(options.column ?? [])].map(([header, role]) =>
     judge(
       `--column ${inShellQuotes(`${spelled.get(header) ?? header}=${role}`)}`,
-      isWhole && !spelled.has(header),
+      // Of a file with an unclear column, only that one is listed.
+      isWhole && unclear.length === 0 && !spelled.has(header),
       {
         message: `--column names ${JSON.stringify(header)}, which is in no file for which a layout is proposed.`,
         help:

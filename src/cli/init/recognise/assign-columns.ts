@@ -11,6 +11,8 @@ import {
   isOfAnotherOrder,
   isOfKind,
   isOfPart,
+  isOfQuantity,
+  isPerPiece,
   isShare,
   mayBeNumber,
   type NameScorer,
@@ -35,6 +37,7 @@ import {
   mayBePaid,
   mayBeStatus,
   mayLower,
+  multiplies,
   pointsOf,
   type StopTest,
   shape,
@@ -67,6 +70,8 @@ export type UnclearColumn = {
   readonly likely: ColumnRole | null;
   /** The role that one of several columns has: of those with the same one here, a person need only name it. */
   readonly oneOf?: ColumnRole;
+  /** Further roles to be offered first, of which only a person knows which it is. */
+  readonly offered?: readonly ColumnRole[];
   /** Whether it belongs to a list of customers, so that only their roles are offered. */
   readonly isOfCustomers?: boolean;
 };
@@ -83,6 +88,8 @@ export type Assignment = {
   readonly stops: readonly StopColumn[];
   /** The column with the time of day if `placed_at` is only a date, and both joined. */
   readonly timeOfDay: { readonly column: MeasuredColumn; readonly joined: Cells } | null;
+  /** The column by which the total, the price of a piece, is multiplied. Null: it is the amount of the row. */
+  readonly quantity: MeasuredColumn | null;
   readonly unclear: readonly UnclearColumn[];
   readonly decisions: readonly ColumnDecision[];
 };
@@ -177,7 +184,9 @@ export function assignColumns(
   for (const column of named) {
     const role = roleOf(column);
     if (role === undefined || role === 'unused' || role === 'consent') continue;
-    if (role === 'excludes') {
+    if (role === 'quantity') {
+      used.add(column);
+    } else if (role === 'excludes') {
       const stop = stopNameOf(column.header) ?? 'excluded';
       stops.push({ column, reason: stop, test: stopTestOf(column.cells, stop) ?? { not_blank: true } });
     } else {
@@ -218,8 +227,40 @@ export function assignColumns(
   stopsByWords();
   unpaid();
   const total = chosen.get('total');
+  const quantity = total === undefined ? null : quantityOf(total);
   if (total !== undefined) rivals(total);
-  return { chosen, stops, timeOfDay: findTimeOfDay(), unclear, decisions: named.map(decide) };
+  return { chosen, stops, timeOfDay: findTimeOfDay(), quantity, unclear, decisions: named.map(decide) };
+
+  /**
+   * Finds the column of the quantity if the total is the price of a piece, and asks if it may be one. What is named like a
+   * total is none, and neither is the product of the quantity and another column.
+   */
+  function quantityOf(total: MeasuredColumn): MeasuredColumn | null {
+    const stated = named.find((column) => roleOf(column) === 'quantity');
+    if (stated !== undefined) return stated;
+    if (amountNameOf(total.header)?.field === 'total') return null;
+    const several = (cell: string): boolean =>
+      /^\d+(?:[.,]0+)?$/.test(cell) && !/^[01](?:[.,]0+)?$/.test(cell);
+    const column = free().find(({ header, cells }) => isOfQuantity(header) && cells.share(several) > 0);
+    if (column === undefined) return null;
+    const amounts = named.filter((one) => one !== total && isMoney(one.cells));
+    if (amounts.some((price) => multiplies({ price, column, amount: total }, records))) return null;
+    if (
+      isPerPiece(total.header) ||
+      amounts.some((amount) => multiplies({ price: total, column, amount }, records))
+    ) {
+      used.add(column);
+      return column;
+    }
+    used.add(column);
+    unclear.push({
+      ...describeColumn(column),
+      why: `it is above 1 on some rows, and ${JSON.stringify(total.header)} may be the price of one piece or the amount of the row. Say "quantity" if it is the price of one piece, which then counts as often as this column says, or "unused" if it is the amount of the row`,
+      likely: null,
+      offered: ['quantity', 'unused'],
+    });
+    return null;
+  }
 
   /** Finds fields that no name shows: the only column whose values fit. */
   function byItsValues(): void {
@@ -409,7 +450,8 @@ export function assignColumns(
     const [field = null] = [...chosen].find(([, other]) => other === column) ?? [];
     const stop = stops.find((one) => one.column === column);
     const kind = stop?.reason === 'other_status' ? stop.reason : stop && 'excludes';
-    const role = field ?? kind ?? (used.has(column) ? 'time_of_day' : null);
+    const other = column === quantity ? 'quantity' : used.has(column) ? 'time_of_day' : null;
+    const role = field ?? kind ?? other;
     const why = reasonOf(column, role !== null);
     return { ...describeColumn(column), role: role as ColumnDecision['role'], why };
   }

@@ -35,6 +35,8 @@ type Words = {
   readonly other_order: Terms;
   readonly places: Terms;
   readonly parts: Terms;
+  readonly quantities: Terms;
+  readonly per_piece: Terms;
   readonly reports: Readonly<Record<'reward' | 'reward_state' | 'network' | 'settled', Terms>>;
   readonly states: Readonly<Record<string, Terms>>;
   readonly files: Terms;
@@ -238,6 +240,16 @@ export function isOfPlace(header: string): boolean {
 /** True if a name says that its column has what one order may have several of, such as its items. */
 export function isOfPart(header: string): boolean {
   return says(headerWords(header), WORDS.parts);
+}
+
+/** True if a name says that its column has how many pieces a row has. */
+export function isOfQuantity(header: string): boolean {
+  return says(headerWords(header), WORDS.quantities);
+}
+
+/** True if a name says that its amounts are the price of one piece. */
+export function isPerPiece(header: string): boolean {
+  return says(headerWords(header), WORDS.per_piece);
 }
 
 /** Words beside which a name still says only that an order was refunded or cancelled. */

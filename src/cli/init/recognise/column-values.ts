@@ -1,5 +1,6 @@
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { LayoutField } from '../../../core/layout.ts';
+import { toUnits } from '../../../core/money.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { isAnswer, isNo } from '../../../intake/customers/map/consent-words.ts';
@@ -547,4 +548,29 @@ export function mayLower(
     isPartly ||= isWritten && own < total;
   }
   return isPartly;
+}
+
+/** True if the amount of every row is its price times its quantity, and at least one quantity is not 1. */
+export function multiplies(
+  {
+    price,
+    column,
+    amount,
+  }: { readonly price: MeasuredColumn; readonly column: MeasuredColumn; readonly amount: MeasuredColumn },
+  records: readonly CsvRecord[],
+): boolean {
+  const [format, ofAmount] = [price, amount].map(({ cells }) => moneyFormatOf(cells));
+  if (!format || !ofAmount) return false;
+  let isProven = false;
+  for (const { cells } of records) {
+    const [one, count, all] = [
+      parseMoney(cells[price.index] ?? '', format),
+      parseMoney(cells[column.index] ?? '', format),
+      parseMoney(cells[amount.index] ?? '', ofAmount),
+    ];
+    if (typeof one !== 'string' || typeof count !== 'string' || typeof all !== 'string') return false;
+    if (toUnits(one) * toUnits(count) !== toUnits(all) * toUnits('1')) return false;
+    isProven ||= toUnits(one) !== toUnits(all);
+  }
+  return isProven;
 }

@@ -186,6 +186,9 @@ export function proposeLayout(
       const example = ordersText({ ...proposed, footer: [...footers], hasItems: true, addedUp: { kinds } });
       return { ...found, example };
     };
+    // The example below depends on what a person says about the quantity.
+    if (unclear.some(({ offered = [] }) => offered.includes('quantity')))
+      return whatIsUnclear(unclear, 'orders');
     const parts = columns.filter(({ header }) => joined?.columns.includes(header));
     const misjoined = whyMisjoined(parts, { chosen, total, records, words, timeOfDay: assigned.timeOfDay });
     if (misjoined !== null) return withSums(refusal('item_rows', misjoined.why), misjoined.id);

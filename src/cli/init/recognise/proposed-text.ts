@@ -70,7 +70,9 @@ export function ordersText(
     readonly addedUp?: AddedUp | null;
   },
 ): string {
-  const { addedUp = null } = proposed;
+  // A price counts as often as the quantity of its row says, which only a sum does.
+  const { quantity } = proposed;
+  const { addedUp = quantity === null ? null : { kinds: null } } = proposed;
   const { words, name, stops, timeOfDay, decisions, isBelowTitle, footer, hasItems, joined } = proposed;
   const kinds = addedUp?.kinds ?? null;
   // The kinds of rows are no states of the order.
@@ -106,7 +108,8 @@ export function ordersText(
   );
   const unread = decisions.filter(({ role }) => role === null);
   const exclusions = exclusionsOf({ chosen, stops, words });
-  const negated = hasItems || format === undefined ? undefined : negativeRefunds(chosen, format);
+  const negated =
+    hasItems || addedUp !== null || format === undefined ? undefined : negativeRefunds(chosen, format);
   return joinLines(
     headOf(name),
     isBelowTitle && 'preamble_lines: search     # there are lines above the header',
@@ -142,7 +145,8 @@ export function ordersText(
         if (column === undefined) return [];
         const isBelow =
           field === 'refunded' && format !== undefined && negativeRefunds(chosen, format) === column;
-        return `    ${field}: { ${isBelow ? 'minus' : 'plus'}: ${list([column.header])} }`;
+        const times = quantity === null || field !== 'total' ? '' : `, times: ${list([quantity.header])}`;
+        return `    ${field}: { ${isBelow ? 'minus' : 'plus'}: ${list([column.header])}${times} }`;
       }),
     ],
     hasItems &&

@@ -840,6 +840,44 @@ test('a word that no list knows is consent only if a person says so', () => {
   expect(given(['doet_mee'])).toMatchObject([{ columns: ['Nieuwsbrief'], equals: ['Doet mee'] }]);
 });
 
+test('the price of a piece is never the total alone: its quantity counts, or a person is asked', () => {
+  const rows = [
+    ['A1', '2', '24.50', '49.00', 'MIRA10', 'paid', 'EUR'],
+    ['A2', '1', '3.00', '3.00', 'JOE20', 'paid', 'EUR'],
+    ['A3', '4', '180.00', '720.00', 'MIRA10', 'paid', 'EUR'],
+  ];
+  const read = (name: string, roles: StatedRoles = new Map(), more: string[][] = []) => {
+    const header = ['Order no', 'Qty', name, 'Coupon', 'Status', 'Currency'];
+    const cells = [...rows, ...more].map((row) => row.filter((_, at) => at !== 3));
+    return propose(header, cells, new Map([[name.toLowerCase(), 'total'], ...roles]));
+  };
+  const multiplied = { plus: ['Price per ticket'], minus: [], times: ['Qty'] };
+  expect(read('Price per ticket')).toMatchObject({ layout: { grouping: { sum: { total: multiplied } } } });
+  const items = read('Price per ticket', new Map(), [['A3', '2', '9.00', '18.00', 'MIRA10', 'paid', 'EUR']]);
+  expect(items).toMatchObject({
+    code: 'item_rows',
+    example: expect.stringContaining('total: { plus: ["Price per ticket"], times: ["Qty"] }'),
+  });
+  const asked = { unclear: [{ header: 'Qty', likely: null, offered: ['quantity', 'unused'] }] };
+  for (const name of ['Item price', 'Price', 'Ticket']) expect(read(name)).toMatchObject(asked);
+  expect(read('Price', new Map([['qty', 'quantity']]))).toMatchObject({
+    layout: { grouping: { sum: { total: { plus: ['Price'], times: ['Qty'] } } } },
+  });
+  const own = { layout: { columns: { total: ['Price'] }, grouping: { sum: {} } } };
+  expect(read('Price', new Map([['qty', 'unused']]))).toMatchObject(own);
+  expect(read('Amount')).toMatchObject({ layout: { columns: { total: ['Amount'] } } });
+
+  // The amounts show it, whatever the columns are called.
+  const both = (total: string) =>
+    propose(
+      ['Order no', 'Qty', 'Price', 'Item', 'Coupon', 'Status', 'Currency'],
+      rows,
+      new Map([[total, 'total']]),
+    );
+  expect(both('price')).toMatchObject({ layout: { grouping: { sum: { total: { times: ['Qty'] } } } } });
+  expect(both('item')).toMatchObject({ layout: { columns: { total: ['Item'] }, grouping: { sum: {} } } });
+});
+
 test('ids that only two columns make unique are joined, and a layout says of which', async () => {
   const header = ['Winkel', 'Bon', 'Totaal', 'Munt', 'Kortingscode', 'Toestand'];
   const rows = [
