@@ -111,6 +111,7 @@ export const COLUMN_ROLES = [
   'email',
   'other_status',
   'quantity',
+  'renewals',
   'consent',
   'excludes',
   'unused',
@@ -118,6 +119,7 @@ export const COLUMN_ROLES = [
   | LayoutField
   | 'other_status'
   | 'quantity'
+  | 'renewals'
   | 'consent'
   | 'excludes'
   | 'unused'

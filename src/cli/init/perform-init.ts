@@ -511,7 +511,7 @@ function nothingRecognised(places: readonly string[]): KnownError {
     code: 'nothing_recognised',
     message: 'No file here is an export that the tool can read.',
     where: places.join(', '),
-    help: 'Each file is listed above with the reason. Export as CSV, or write your own layout: docs/layouts.md.',
+    help: 'Each file is listed above with the reason, and the option that may help. Else export it as CSV, or write your own layout: docs/layouts.md.',
     safe: 'Nothing was written.',
   });
 }

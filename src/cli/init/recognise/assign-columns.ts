@@ -19,6 +19,7 @@ import {
   type StatusWords,
   type Stop,
   saysMoreThan,
+  saysRenewal,
   stopNameOf,
 } from './column-names.ts';
 import {
@@ -79,7 +80,7 @@ export type UnclearColumn = {
 /** A column of which some values mean that an order is never posted. */
 export type StopColumn = {
   readonly column: MeasuredColumn;
-  readonly reason: Stop | 'excluded' | 'returned' | 'other_status';
+  readonly reason: Stop | 'excluded' | 'returned' | 'other_status' | 'renewal';
   readonly test: StopTest;
 };
 
@@ -176,9 +177,14 @@ export function assignColumns(
     chosen.set(field, column);
     used.add(column);
   };
-  const ask = (column: MeasuredColumn, why: string, likely: ColumnRole | null): void => {
+  const ask = (
+    column: MeasuredColumn,
+    why: string,
+    likely: ColumnRole | null,
+    offered?: readonly ColumnRole[],
+  ): void => {
     used.add(column);
-    unclear.push({ ...describeColumn(column), why, likely });
+    unclear.push({ ...describeColumn(column), why, likely, ...(offered === undefined ? {} : { offered }) });
   };
 
   for (const column of named) {
@@ -186,6 +192,18 @@ export function assignColumns(
     if (role === undefined || role === 'unused' || role === 'consent') continue;
     if (role === 'quantity') {
       used.add(column);
+    } else if (role === 'renewals') {
+      const words = [...column.cells.counts.keys()];
+      const unless = words.filter((word) => !saysRenewal(word));
+      if (unless.length === words.length)
+        ask(column, 'none of its words is known to mean the renewal of a subscription', null);
+      else
+        stops.push({
+          column,
+          reason: 'renewal',
+          // A blank is no word of the export that says which order it is.
+          test: { equals: words.filter(saysRenewal), unless: unless.length === 0 ? ['first'] : unless },
+        });
     } else if (role === 'excludes') {
       const stop = stopNameOf(column.header) ?? 'excluded';
       stops.push({ column, reason: stop, test: stopTestOf(column.cells, stop) ?? { not_blank: true } });
@@ -252,13 +270,12 @@ export function assignColumns(
       used.add(column);
       return column;
     }
-    used.add(column);
-    unclear.push({
-      ...describeColumn(column),
-      why: `it is above 1 on some rows, and ${JSON.stringify(total.header)} may be the price of one piece or the amount of the row. Say "quantity" if it is the price of one piece, which then counts as often as this column says, or "unused" if it is the amount of the row`,
-      likely: null,
-      offered: ['quantity', 'unused'],
-    });
+    ask(
+      column,
+      `it is above 1 on some rows, and ${JSON.stringify(total.header)} may be the price of one piece or the amount of the row. Say "quantity" if it is the price of one piece, which then counts as often as this column says, or "unused" if it is the amount of the row`,
+      null,
+      ['quantity', 'unused'],
+    );
     return null;
   }
 
@@ -423,11 +440,22 @@ export function assignColumns(
         ask(column, 'it has amounts below the total, as refunds, fees or parts of a payment have', null);
       else if (amount === null && areTwoAnswers(cells) && smellOf(header) !== 'consent')
         ask(column, 'it says yes of some orders and no of others, which may decide whether they count', null);
-      else if (isOfKind(header) && cells.counts.size > 1 && hasStates(column))
-        ask(column, 'it says of which kind or in which state something is, which may not count', null);
+      else if (isOfKind(header) && cells.counts.size > 1 && hasStates(column)) askOfKind(column);
       else if (isOfAnotherOrder(header))
         ask(column, 'it names another order, which this one may replace', null);
     }
+  }
+
+  function askOfKind(column: MeasuredColumn): void {
+    const why = 'it says of which kind or in which state something is, which may not count';
+    if (column.cells.share(saysRenewal) === 0) ask(column, why, null);
+    else
+      ask(
+        column,
+        `${why}. Say "renewals" to mark the renewals of subscriptions, which a job with renewals: exclude does not credit`,
+        null,
+        ['renewals', 'excludes', 'status', 'other_status'],
+      );
   }
 
   function findTimeOfDay(): Assignment['timeOfDay'] {
@@ -449,7 +477,12 @@ export function assignColumns(
   function decide(column: MeasuredColumn): ColumnDecision {
     const [field = null] = [...chosen].find(([, other]) => other === column) ?? [];
     const stop = stops.find((one) => one.column === column);
-    const kind = stop?.reason === 'other_status' ? stop.reason : stop && 'excludes';
+    const kind =
+      stop?.reason === 'renewal'
+        ? 'renewals'
+        : stop?.reason === 'other_status'
+          ? stop.reason
+          : stop && 'excludes';
     const other = column === quantity ? 'quantity' : used.has(column) ? 'time_of_day' : null;
     const role = field ?? kind ?? other;
     const why = reasonOf(column, role !== null);

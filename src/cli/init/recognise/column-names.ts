@@ -32,6 +32,7 @@ type Words = {
   readonly currency_words: readonly string[];
   readonly numbers: Readonly<Record<'always' | 'maybe' | 'unless', Terms>>;
   readonly kinds: Terms;
+  readonly renewals: Terms;
   readonly other_order: Terms;
   readonly places: Terms;
   readonly parts: Terms;
@@ -240,6 +241,11 @@ export function isOfPlace(header: string): boolean {
 /** True if a name says that its column has what one order may have several of, such as its items. */
 export function isOfPart(header: string): boolean {
   return says(headerWords(header), WORDS.parts);
+}
+
+/** True if a word says that an order renews a subscription. */
+export function saysRenewal(word: string): boolean {
+  return says(headerWords(word), WORDS.renewals);
 }
 
 /** True if a name says that its column has how many pieces a row has. */

@@ -253,7 +253,7 @@ export function proposeLayout(
   }
   return refusal(
     'unknown_header',
-    'Judging by the names and values of its columns, it has neither order ids with amounts nor e-mail addresses.',
+    'Judging by the names and values of its columns, it has neither order ids with amounts nor e-mail addresses. If it has, name their columns: --column "NAME=order_id" --column "NAME=total" for orders, --column "NAME=email" for customers.',
   );
 }
 
@@ -457,7 +457,7 @@ function withoutTotal(columns: readonly MeasuredColumn[], id: MeasuredColumn): N
   );
   return refusal(
     'unclear_columns',
-    `${ids} named like the total of an order. ${listed.join('. ')}.`,
+    `${ids} named like the total of an order. ${listed.join('. ')}. If one of them is what the customer paid, name it: --column "NAME=total".`,
     amounts
       .filter(({ name }) => name === null)
       .map((column) => ({ ...sampled(column), why: NO_TOTAL, likely: 'unused' })),

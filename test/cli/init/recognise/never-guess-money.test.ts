@@ -878,6 +878,37 @@ test('the price of a piece is never the total alone: its quantity counts, or a p
   expect(both('item')).toMatchObject({ layout: { columns: { total: ['Item'] }, grouping: { sum: {} } } });
 });
 
+test('what a customer was charged is the total, and a charge is a fee', () => {
+  const header = ['Order no', 'Status', 'Coupon', 'amount_charged', 'service charge'];
+  const rows = [['A1', 'paid', 'MIRA10', '39.10', '1.00']];
+  expect(propose(header, rows)).toMatchObject({ layout: { columns: { total: ['amount_charged'] } } });
+  const without = [header, ...rows].map((cells) => cells.filter((_, at) => at !== 3));
+  expect(propose(without[0] ?? [], without.slice(1))).toMatchObject({
+    why: expect.stringMatching(/"service charge": its name means a fee.*--column "NAME=total"/),
+  });
+  expect(propose(['Colour', 'Size'], [['red', 'L']])).toMatchObject({
+    why: expect.stringContaining('--column "NAME=order_id" --column "NAME=total"'),
+  });
+});
+
+test('words for renewals of subscriptions are asked about, and a layout marks them', () => {
+  const header = ['Order no', 'Total', 'Status', 'Coupon', 'order_type'];
+  const rows = ['Renewal', 'First order', 'Gift', 'First order'].map((kind, at) => [
+    ...[`A${at}`, '20.00', 'paid', 'MIRA10', kind],
+  ]);
+  expect(propose(header, rows)).toMatchObject({
+    unclear: [{ header: 'order_type', offered: ['renewals', 'excludes', 'status', 'other_status'] }],
+  });
+  const roles = new Map([['order_type', 'renewals']] as const);
+  expect(propose(header, rows, roles)).toMatchObject({
+    layout: {
+      exclusions: [{ reason: 'renewal', equals: ['Renewal'], unless: ['First order', 'Gift'] }],
+    },
+  });
+  const others = rows.map((cells) => [...cells.slice(0, 4), 'First order']);
+  expect(propose(header, others, roles)).toMatchObject({ unclear: [{ header: 'order_type' }] });
+});
+
 test('ids that only two columns make unique are joined, and a layout says of which', async () => {
   const header = ['Winkel', 'Bon', 'Totaal', 'Munt', 'Kortingscode', 'Toestand'];
   const rows = [
