@@ -143,9 +143,12 @@ export function layoutFileOf(source: RecognisedSource): readonly ComposedFile[] 
 }
 
 function pipelineText({ sources, answers, dealflows, folder }: ComposeOptions): string {
+  const planned = jobKinds.find(({ starter }) =>
+    sources.some(({ examined }) => examined.kind === starter?.reads),
+  )?.kind;
   return joinLines(
     `# Written by \`influencer-sync init\`. Paths are relative to this file. Any value may be \${VAR} or \${VAR:-default} from the environment.`,
-    '# Check it:  npx influencer-sync doctor   What a run would post:  npx influencer-sync plan attribute-orders',
+    `# Check it:  npx influencer-sync doctor${planned === undefined ? '' : `   What a run would post:  npx influencer-sync plan ${planned}`}`,
     '',
     'api:',
     `  url: ${variable('INFLUENCER_API_URL')} # empty: \`run\` stops and says how to start the sandbox`,
@@ -200,7 +203,7 @@ function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: str
       answer.decimalMark ?? (decimalMark === 'open' ? null : decimalMark),
       'no amount shows it',
     ],
-    ['consent', answer.consent, 'nobody in this export has refused'],
+    ['consent', answer.consent, 'no column says who agreed: customers who did not refuse are submitted'],
     ['encoding', encoding],
   ];
   const missing =

@@ -219,7 +219,11 @@ function codeLines({ codes, credited, organic }: OrdersPreview, terminal: Termin
   return ['', table, ...(more > 0 ? [`  … and ${plural(more, 'more code')}.`] : [])];
 }
 
-function sampleLines({ sample }: OrdersPreview, placedTitle: string, terminal: Terminal): readonly string[] {
+function sampleLines(
+  { sample, credited }: OrdersPreview,
+  placedTitle: string,
+  terminal: Terminal,
+): readonly string[] {
   if (sample.length === 0) return [];
   const table = renderTable(
     [{ title: 'Order' }, { title: placedTitle }, { title: 'Revenue', align: 'right' }, { title: 'Codes' }],
@@ -231,15 +235,22 @@ function sampleLines({ sample }: OrdersPreview, placedTitle: string, terminal: T
     ]),
     { terminal, indent: '  ' },
   );
-  return ['', '  The orders as they would be posted, once their codes have an owner:', table];
+  const more = credited - sample.length;
+  return [
+    ...['', '  The orders as they would be posted, once their codes have an owner:', table],
+    ...(more > 0 ? [`  … and ${plural(more, 'more order')}.`] : []),
+  ];
 }
 
 /** Lines about the files of a source of customers. */
 export function customersLines(examined: CustomersExamined): string {
-  const { rows, submitted, passedOver, rejected, consent, isPartial, needsConsent, held } = examined;
+  const { rows, submitted, passedOver, rejected, firstRejected, consent, isPartial, needsConsent, held } =
+    examined;
   const skipped = listPassedOver(passedOver);
   return joinLines(
     `  ${plural(rows, 'row')}${isPartial ? ' looked at' : ''}: ${plural(submitted, 'customer')} to be submitted${rejected === 0 ? '' : `, ${plural(rejected, 'row')} cannot be used`}.`,
+    firstRejected !== null &&
+      `  The first that cannot be used: ${shorten(firstRejected.file)}, line ${firstRejected.line}${firstRejected.column === null ? '' : `, column "${shorten(firstRejected.column)}"`}: ${firstRejected.reason}`,
     skipped.length > 0 && `  Rows not submitted, by reason: ${skipped.join(', ')}.`,
     `  Consent: ${needsConsent ? 'the export does not say' : toPrintableLine(describeConsent(consent))}.`,
     held.map((reason) => `  ! ${toPrintableLine(reason)}`),

@@ -10,6 +10,8 @@ import {
   type PassedOverCounts,
 } from '../../../core/customer.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
+import type { RejectedRow } from '../../../core/record.ts';
+import { fileName } from '../../../core/text/file-name.ts';
 import { mapCustomers } from '../../../intake/customers/map/map-customers.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { type ExamineOptions, openDetected } from './recognise-file.ts';
@@ -28,6 +30,10 @@ export type CustomersExamined = {
   /** Numbers of rows of the other customers. */
   readonly passedOver: PassedOverCounts;
   readonly rejected: number;
+  /** The first row that cannot be used, and the name of its file. Null if each can. */
+  readonly firstRejected:
+    | (Pick<RejectedRow, 'line' | 'column' | 'reason'> & { readonly file: string })
+    | null;
   /** The export does not state which customers have consented, so the source must say whether they are submitted. */
   readonly needsConsent: boolean;
   readonly held: readonly string[];
@@ -49,6 +55,7 @@ export async function examineCustomers({
   const held = new Set<string>();
   const needsConsent = layout.consent.given.length === 0;
   const counts = { rows: 0, rejected: 0 };
+  let firstRejected: CustomersExamined['firstRejected'] = null;
   const people = new Map<string, ConsentStatement>();
   const passedOver = { ...NOBODY_PASSED_OVER };
   const consent = { columns: new Set<string>(), yes: 0, no: 0, blank: 0 };
@@ -71,6 +78,8 @@ export async function examineCustomers({
           people.set(hash, mergeConsent(people.get(hash) ?? said, said));
         }
         counts.rejected += batch.rejected.length;
+        const [first] = batch.rejected;
+        if (first !== undefined) firstRejected ??= { ...first, file: fileName(file.uri) };
         for (const why of PASSED_OVER) passedOver[why] += batch.passedOver[why];
         seen = batch.seen;
         if (counts.rows >= maxRows) break;
@@ -88,6 +97,7 @@ export async function examineCustomers({
     kind: 'customers',
     layout,
     ...counts,
+    firstRejected,
     submitted: [...people.values()].filter((said) => consentOf(said) !== 'no').length,
     passedOver,
     isPartial: counts.rows >= maxRows,

@@ -280,7 +280,7 @@ function customersText(
     read.length > 0 && `  columns: ${list(says.map(({ column }) => column.header))}`,
     given.length === 0
       ? read.length > 0 &&
-          '  # No word is known to mean yes, so nobody is submitted. List those that do:  given: [{ columns: […], equals: […] }]'
+          '  # No word is known to mean yes, so customers are submitted only if the source has consent: not_recorded, and never those who refused. List the words that mean yes:  given: [{ columns: […], equals: […] }]'
       : ['  given:     # these customers are submitted', ...given],
     times.length > 0 &&
       `  given_at: ${list(times.map(({ column }) => column.header))}     # the time of the consent`,

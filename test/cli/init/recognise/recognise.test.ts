@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { encode } from 'iconv-lite';
 import { expect, test } from 'vitest';
+import { customersLines } from '../../../../src/cli/init/describe-sources.ts';
 import { groupSources, type Listed } from '../../../../src/cli/init/recognise/group-sources.ts';
 import { loadLayout } from '../../../../src/intake/layout/load-layout.ts';
 import { FIXTURES } from '../../../intake/orders/map/map-text.ts';
@@ -346,4 +347,15 @@ test('a title of a dozen lines with periods and notes, and totals with a number 
     expect(preview).toMatchObject({ orders: 2, rows: 2, rejected: [] });
     expect(preview.footer).toHaveLength(2);
   }
+});
+
+test('of a list of customers that only says who refused, init states what is submitted, and the first row that is not', async () => {
+  const people = Array.from({ length: 21 }, (_, at) => `a${at}@example.org;${at % 5 === 4 ? 'Sí' : 'No'}\n`);
+  const text = `Correo electrónico;Rechaza publicidad\n${people.join('')}diego.castro;No\n`;
+  const { sources } = await look(folderWith({ 'contactos.csv': text }));
+  const [{ examined, proposed } = { examined: undefined, proposed: null }] = sources;
+  if (examined?.kind !== 'customers') throw new Error('no customers were recognised');
+  expect(examined).toMatchObject({ firstRejected: { file: 'contactos.csv', line: 23 } });
+  expect(customersLines(examined)).toContain('The first that cannot be used: contactos.csv, line 23');
+  expect(proposed?.text).toContain('submitted only if the source has consent: not_recorded');
 });
