@@ -223,7 +223,7 @@ function matchedOf({ attribution }: AttributionRules): RawBuilder<unknown> {
           when bool_or(fault = 'link_expired') then 'link_expired'
           when bool_or(fault = 'link_not_yet_valid') then 'link_not_yet_valid'
         end as fault,
-        coalesce(bool_or(fault = 'unknown_time'), false) as is_time_missing
+        bool_or(fault = 'unknown_time') as is_time_missing
       from (
         select h.*, h.fault is null
           and rank() over (partition by h.order_version_id, h.fault is null
