@@ -14,7 +14,7 @@ import {
   filesToAttribute,
 } from '../../../../jobs/attribute-orders/decide/decisions.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
-import { ENGINES, order, useDatabase } from '../../../intake/story.ts';
+import { ENGINES, openShop, order, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { type AttributeGiven, decisions, type Given, openContext } from './story.ts';
 
@@ -84,6 +84,30 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
     'attributed explicit D7 → deal:D7',
   ],
   [
+    'no status, where the format has no column of it',
+    { status: null, dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
+    { credited: ['paid'], mayLackColumn: true },
+  ],
+  [
+    'a blank status, where the format may lack the column',
+    { status: '', dealId: 'D7' },
+    'held unknown_status D7',
+    { credited: ['paid'], mayLackColumn: true },
+  ],
+  [
+    'a status that the source does not credit, where the job counts every status',
+    { status: 'pending', dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
+    { credited: 'any', notCredited: ['pending', ''] },
+  ],
+  [
+    'a blank status that the source does not credit, where the job counts every status',
+    { status: '', dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
+    { credited: 'any', notCredited: ['pending', ''] },
+  ],
+  [
     'a status that nobody knows, of an order that names no owner',
     { status: null },
     'organic',
@@ -144,6 +168,16 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
     'a partial refund whose amount is not known',
     { status: 'partially_refunded', dealId: 'D7' },
     'held unknown_refund D7',
+  ],
+  [
+    'a partial refund of nothing',
+    { status: 'partially_refunded', refunded: '0.00', dealId: 'D7' },
+    'held unknown_refund D7',
+  ],
+  [
+    'a partial refund whose amount is known',
+    { status: 'partially_refunded', refunded: '4.00', dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
   ],
   [
     'a free order is not a refunded one',
@@ -278,6 +312,18 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
     'a code of another brand beside one that nobody owns',
     { codes: ['WELCOME', 'ELSEWHERE'] },
     'unattributed code_of_other_brand WELCOME, ELSEWHERE',
+  ],
+  ['a link beside an expired code', { links: ['mira'], codes: ['PAST'] }, 'attributed link mira → deal:D1'],
+  ['a link with an expired code', { links: ['past'] }, 'unattributed code_expired past'],
+  [
+    'a link with an expired code, of an order without a time',
+    { links: ['past'], placedAt: null, paidAt: null },
+    'held unknown_time past',
+  ],
+  [
+    'a code of another brand beside one that depends on the time, of an order without one',
+    { codes: ['ELSEWHERE', 'PAST'], placedAt: null, paidAt: null },
+    'held unknown_time ELSEWHERE, PAST',
   ],
   [
     'a valid code beside one that depends on the time, of an order without one',
@@ -430,6 +476,8 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         order('3', links('future')),
         order('4', { links: ['mira'] }),
         order('5', { ...links('future'), codes: ['WELCOME'] }),
+        order('6', { links: ['spring', 'future', 'past'] }),
+        order('7', { ...links('past'), codes: ['ELSEWHERE'] }),
       ],
     });
     await context.attribute();
@@ -439,6 +487,8 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       '3: unattributed link_not_yet_valid spring, future',
       '4: unattributed unknown_link mira',
       '5: unattributed link_not_yet_valid WELCOME, spring, future',
+      '6: unattributed link_expired spring, future, past',
+      '7: unattributed code_of_other_brand ELSEWHERE, spring, past',
     ]);
   });
 
@@ -701,6 +751,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         order('r6', { ...both, subtotal: '3.00' }),
         order('r7', { ...both, subtotal: '0.50' }),
         order('r8', { subtotal: '7.00' }),
+        order('r9', { links: ['PIA'], codes: ['NOOR', 'MIRA'], subtotal: '9.00' }),
       ],
     });
     await context.attribute({ codes: CODES });
@@ -734,9 +785,49 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       { ...moved, orders: 3, amount: '10.5000', isSent: false },
       { ...moved, currency: 'USD', amount: '7.0000', isSent: false },
       { ...moved, after: 'held: unknown amount', amount: null, withoutAmount: 1, isSent: false },
+      { ...moved, before: 'held: ambiguous codes', after: 'deal:D3', amount: '9.0000', isSent: false },
       { ...moved, amount: '7.0000', isSent: true },
     ]);
   });
+
+  test.runIf(isServer)(
+    'previews an order that several sources state once: by what its entry is for, else by the source that would credit it first',
+    async () => {
+      const [one, two] = [await openShop(database()), await openShop(database())];
+      const path = join(makeTestFolder(), 'codes.csv');
+      const context = await openContext(database(), {
+        ...{ path, shops: [one, two], writeCodes: (text) => writeFileSync(path, text) },
+      });
+      const stated = (id: string, subtotal: string | null, given: Given = {}) =>
+        order(id, { links: ['mira'], codes: ['NOOR'], subtotal, ...given });
+      await one.read({ orders: [stated('posted', '1.00'), stated('withdrawn', '20.00')] });
+      await context.attribute({ codes: CODES, isBrandShared: false });
+      await context.prepare();
+      await one.read({ orders: [stated('withdrawn', '20.00', { exclusion: 'test' })] });
+      await context.attribute({ isBrandShared: false });
+      await context.prepare();
+      await one.read({ orders: [stated('both', '5.00'), stated('unknown here', null)] });
+      const ofTwo = { posted: '2.00', both: '6.00', 'unknown here': '100.00', withdrawn: '3000.00' };
+      await two.read({ orders: Object.entries(ofTwo).map(([id, subtotal]) => stated(id, subtotal)) });
+      await context.attribute({ isBrandShared: false });
+      const changes = await inTransaction(context.db, (trx) =>
+        decideByRule(trx, {
+          ...{ job: context.job, brandId: '4819', revenue: 'subtotal', attribution: 'link', start: null },
+          ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
+          sources: [one, two].map(({ source }) => ({
+            ...{ source, orderPlatform: `platform of ${context.job}` },
+            ...{ credited: 'any', notCredited: [], mayLackColumn: false },
+          })),
+        }),
+      );
+      expect(changes).toEqual([
+        {
+          ...{ before: 'handle:noor', after: 'deal:D1', currency: 'EUR', orders: 4, withoutAmount: 0 },
+          ...{ amount: '3106.0000', isSent: false },
+        },
+      ]);
+    },
+  );
 
   test('leaves an order from before the start date to the job only if a credit of the job may have been sent for it, or a backfill sends it', async () => {
     const context = await newContext();
@@ -779,6 +870,30 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         .toSorted((one, other) => (one.replace(/:.*/, '') < other.replace(/:.*/, '') ? -1 : 1)),
     );
   });
+
+  test.runIf(isServer)(
+    'leaves an order from before the start date that was sent to the source of its entry, and not to another one that the job reads too',
+    async () => {
+      const [one, two] = [await openShop(database()), await openShop(database())];
+      const path = join(makeTestFolder(), 'codes.csv');
+      const context = await openContext(database(), {
+        ...{ path, shops: [one, two], writeCodes: (text) => writeFileSync(path, text) },
+      });
+      const sent = order('sent by one', { codes: ['MIRA'] });
+      await one.read({ orders: [sent] });
+      await context.attribute({ codes: CODES, isBrandShared: false });
+      await context.prepare();
+      await sql`update ledger.entries set state = 'accepted', attempt = 1, deal_id = 'D1' where job = ${context.job}`.execute(
+        context.db,
+      );
+      await two.read({ orders: [sent] });
+      await context.attribute({ isBrandShared: false, start: { day: '2026-04-11', timeZone: 'UTC' } });
+      expect([await decisions(context), await decisions({ ...context, source: two.source })]).toEqual([
+        ['sent by one: attributed code MIRA → deal:D1'],
+        ['sent by one: excluded before_start'],
+      ]);
+    },
+  );
 
   test('runs as a preview inside a transaction that is rolled back', async () => {
     const context = await newContext();

@@ -466,6 +466,29 @@ describe('the same id under another platform of the brand', () => {
     expect(await decided(second)).toEqual(['7: held similar_order']);
   });
 
+  test.each([
+    ['12.00', 'attributed'],
+    ['13.00', 'held similar_order'],
+  ])(
+    'is compared with the total that the export of the other one states now, 13.00, whichever was read first: %s',
+    async (total, expected) => {
+      for (const isReadFirst of [true, false]) {
+        const brandId = newBrand();
+        const { context: first } = await openJob(brandId, 'shopify');
+        const { context: second } = await openJob(brandId, 'woocommerce');
+        const read = () => second.read({ orders: [order('7', { codes: ['MIRA'], total })] });
+        if (isReadFirst) await read();
+        await state(first, { 7: { total: '30.00' } });
+        await first.prepare();
+        await bring(first, 'accepted');
+        for (const now of ['12.00', '13.00']) await state(first, { 7: { total: now } });
+        if (!isReadFirst) await read();
+        await second.attribute(RULES);
+        expect(await decided(second)).toEqual([`7: ${expected}`]);
+      }
+    },
+  );
+
   test('is not held if the other one is not to be sent', async () => {
     const brandId = newBrand();
     const { context: first } = await openJob(brandId, 'shopify');

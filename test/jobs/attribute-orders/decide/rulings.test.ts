@@ -194,13 +194,13 @@ test('a decision that is taken back counts no more, and one about an order says 
     await both.attribute(RULES);
     return [await decisions(both), await decisions({ ...both, source: two.source })];
   };
-  const [held, of8] = ['#7: held incomplete MIRA', '#8: held incomplete MIRA'];
+  const [held, held8] = ['#7: held incomplete MIRA', '#8: held incomplete MIRA'];
   await store(one.source);
-  expect(await decided()).toEqual([[...CREDITED, of8], [held]]);
+  expect(await decided()).toEqual([[...CREDITED, held8], [held]]);
   // A decision of one source replaces none of another one.
   await store(two.source);
   await store(two.source, 'exclude');
-  expect(await decided()).toEqual([[...CREDITED, of8], ['#7: excluded ruled_out']]);
+  expect(await decided()).toEqual([[...CREDITED, held8], ['#7: excluded ruled_out']]);
   const { rows: before } = await sql<{ at: Date | null }>`
     select withdrawn_at as at from intake.rulings where source = ${two.source} order by ruling_id`.execute(
     database(),
@@ -211,7 +211,14 @@ test('a decision that is taken back counts no more, and one about an order says 
   );
   await one.read({ orders: [incomplete('#7', '11.00')] });
   await two.read({ orders: [incomplete('#7', '31.00')] });
-  expect(await decided()).toEqual([[held, of8], [held]]);
+  expect(await decided()).toEqual([[held, held8], [held]]);
+  // A decision about another order replaces none of this one, either.
+  const of8 = { source: one.source, orderId: '#8', reason: 'incomplete', contentHash: null };
+  await store(one.source);
+  await inTransaction(database(), (trx) =>
+    storeRulings(trx, { subjects: [of8], decision: 'credit', decidedBy: 'tester' }),
+  );
+  expect((await decided())[0]).toEqual([...CREDITED, '#8: attributed code MIRA → deal:D1']);
   // When the first one was replaced is not forgotten by a later one.
   await store(two.source);
   const { rows: after } = await sql<{ at: Date | null }>`
@@ -219,6 +226,30 @@ test('a decision that is taken back counts no more, and one about an order says 
     database(),
   );
   expect(after).toEqual(before.slice(0, 1));
+});
+
+test.each<readonly [string, Given, AttributeGiven]>([
+  ['deals have terms', {}, { hasTerms: true }],
+  ['the job has a start date', {}, { start: { day: '2020-01-01', timeZone: 'UTC' } }],
+  ['the link that it came from has a period', { codes: [], links: ['mira'] }, {}],
+])('an order without a time is credited once a person has confirmed it, where %s', async (_, given, how) => {
+  const codes = given.links === undefined ? 'MIRA,,mira,D1,,,' : CODES;
+  const shop = await openShop({ placedAt: null, paidAt: null, ...given });
+  await shop.attribute({ ...RULES, codes, ...how });
+  const said = given.links === undefined ? 'code MIRA' : 'link mira';
+  expect(await decisions(shop)).toEqual([`#7: held unknown_time ${said.replace(/^\S+ /, '')}`]);
+  await rule(shop, {});
+  await shop.attribute({ ...RULES, codes, ...how });
+  expect(await decisions(shop)).toEqual([`#7: attributed ${said} → deal:D1`]);
+});
+
+test('a decision about a status counts no more once it is taken back', async () => {
+  const shop = await openShop({ status: 'mystery' });
+  await rule(shop, { status: 'mystery' });
+  expect(await decisions(shop)).toEqual(CREDITED);
+  await sql`update intake.rulings set withdrawn_at = now() where source = ${shop.source}`.execute(shop.db);
+  await state(shop, { status: 'mystery', total: '12.00' });
+  expect(await decisions(shop)).toEqual(['#7: held unknown_status MIRA']);
 });
 
 test('orders without a status can be counted, or not', async () => {
