@@ -27,7 +27,7 @@ export async function decideByRule(
     with changed as (
       select ${shown('b')} as before, ${shown('a')} as after, a.currency, a.amount,
         coalesce(not e.never_sent and e.state <> 'rejected', false) as is_sent,
-        e.entry_id is null and row_number() over (
+        row_number() over (
           partition by k.key order by a.outcome = 'attributed' desc, a.order_version_id) > 1 as is_repeated
       from intake.attributions a
       join decided_before b using (source, order_id)

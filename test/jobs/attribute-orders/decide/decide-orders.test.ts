@@ -16,7 +16,7 @@ import {
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { ENGINES, openShop, order, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
-import { type AttributeGiven, decisions, type Given, openContext } from './story.ts';
+import { ACCOUNT, type AttributeGiven, decisions, type Given, openContext } from './story.ts';
 
 /** The decision about a single order. Codes: mira owns MIRA and old and future codes, noor owns NOOR. */
 const CODES = [
@@ -800,30 +800,44 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       });
       const stated = (id: string, subtotal: string | null, given: Given = {}) =>
         order(id, { links: ['mira'], codes: ['NOOR'], subtotal, ...given });
-      await one.read({ orders: [stated('posted', '1.00'), stated('withdrawn', '20.00')] });
+      const disputed = { codes: ['NOOR', 'MIRA'] };
+      await two.read({ orders: [stated('held', '400.00', disputed)] });
+      await one.read({
+        orders: [stated('posted', '1.00'), stated('withdrawn', '20.00'), stated('held', '800.00')],
+      });
       await context.attribute({ codes: CODES, isBrandShared: false });
       await context.prepare();
-      await one.read({ orders: [stated('withdrawn', '20.00', { exclusion: 'test' })] });
+      const excluded = stated('withdrawn', '20.00', { exclusion: 'test' });
+      await one.read({ orders: [excluded, stated('held', '800.00', disputed)] });
       await context.attribute({ isBrandShared: false });
       await context.prepare();
       await one.read({ orders: [stated('both', '5.00'), stated('unknown here', null)] });
       const ofTwo = { posted: '2.00', both: '6.00', 'unknown here': '100.00', withdrawn: '3000.00' };
       await two.read({ orders: Object.entries(ofTwo).map(([id, subtotal]) => stated(id, subtotal)) });
       await context.attribute({ isBrandShared: false });
-      const changes = await inTransaction(context.db, (trx) =>
-        decideByRule(trx, {
+      const undone = new Error('undone');
+      let changes: unknown;
+      const preview = inTransaction(context.db, async (trx) => {
+        await sql`insert into ops.account (account_id) values (${ACCOUNT})`.execute(trx);
+        changes = await decideByRule(trx, {
           ...{ job: context.job, brandId: '4819', revenue: 'subtotal', attribution: 'link', start: null },
           ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
           sources: [one, two].map(({ source }) => ({
             ...{ source, orderPlatform: `platform of ${context.job}` },
             ...{ credited: 'any', notCredited: [], mayLackColumn: false },
           })),
-        }),
-      );
+        });
+        throw undone;
+      });
+      await expect(preview).rejects.toBe(undone);
       expect(changes).toEqual([
         {
           ...{ before: 'handle:noor', after: 'deal:D1', currency: 'EUR', orders: 4, withoutAmount: 0 },
           ...{ amount: '3106.0000', isSent: false },
+        },
+        {
+          ...{ before: 'held: ambiguous codes', after: 'deal:D1', currency: 'EUR', orders: 1 },
+          ...{ withoutAmount: 0, amount: '400.0000', isSent: false },
         },
       ]);
     },
