@@ -553,6 +553,24 @@ describe('an order of a channel that also stands in the export of the shop', () 
     expect(await decided(second)).toEqual(['before: attributed', 'now: held similar_order']);
   });
 
+  test('is not compared with one that the service refused, of a source that the job no longer reads', async () => {
+    const brandId = newBrand();
+    const { context: first, shops } = await openJob(brandId, 'shopify', 'shopify');
+    await state(first, { 7: {} }, { isBrandShared });
+    await first.prepare();
+    await bring(first, 'rejected');
+    const path = join(makeTestFolder(), 'codes.csv');
+    const left = await openContext(database(), {
+      ...{ path, shops: shops.slice(1), platforms: [`shopify ${brands}`], brandId, job: first.job },
+      writeCodes: (text) => writeFileSync(path, text),
+    });
+    await left.attribute({ ...RULES, isBrandShared });
+    expect(await decisions(first)).toEqual(['7: excluded source_removed MIRA']);
+    const { context: second } = await openJob(brandId, 'amazon');
+    await state(second, { a: {} }, { isBrandShared });
+    expect(await decided(second)).toEqual(['a: attributed']);
+  });
+
   test('is that of the source which the job names first, unless the other one was sent', async () => {
     const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon');
     const [shop, channel] = shops;
