@@ -3,6 +3,7 @@ import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { EXPORTED_AT } from '../../../src/intake/files/exported-at.ts';
 import { type AttributionRules, hitsOf, KNOWN_TIME } from './decisions.ts';
+import { rulingsOfOrder } from './gate.ts';
 
 /**
  * Stores all owners that the evidence of an order names, for orders in `decided_orders` whose evidence names
@@ -23,7 +24,7 @@ export async function keepClaims(trx: Transaction<DB>, rules: AttributionRules):
       and (c.source, c.order_id) in (select source, order_id from decided_orders where outcome <> 'excluded')`;
   await execute(trx)`
     with eligible as materialized (
-      select d.source, d.order_id, o.order_version_id, ${KNOWN_TIME} as known_at, null::text[] as rulings,
+      select d.source, d.order_id, o.order_version_id, ${KNOWN_TIME} as known_at, ${rulingsOfOrder} as rulings,
         o.codes, o.codes_folded, o.links, o.links_folded,
         o.deal_id, o.collab_id, o.influencer_handle, null::text as exclusion_reason, null::text as named
       from decided_orders d

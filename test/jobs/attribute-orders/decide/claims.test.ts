@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { storeRulings } from '../../../../jobs/attribute-orders/decide/rulings.ts';
+import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { ENGINES, openShop, order, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { type Context, type Given, openContext } from './story.ts';
@@ -169,6 +171,20 @@ describe.each(ENGINES)(
       expect(await claims(context)).toEqual([]);
       await dated('2026-04-11');
       await context.attribute({ codes: `${codes}\nX,,x,,,,` });
+      expect(await claims(context)).toEqual(['1 code MIRA deal:D1', '2 code SOON deal:D2']);
+    });
+
+    test('codes with a period of an order without a time only once a person has confirmed it', async () => {
+      const context = await newContext();
+      await context.read({ orders: [order('1', { codes: ['MIRA', 'SOON'], placedAt: null })] });
+      const codes = 'MIRA,,mira,D1,,,2027-01-01\nSOON,,noor,D2,,,2027-01-01';
+      await context.attribute({ codes });
+      expect(await claims(context)).toEqual([]);
+      const subject = { source: context.source, orderId: '1', reason: 'unknown_time', contentHash: null };
+      await inTransaction(context.db, (trx) =>
+        storeRulings(trx, { subjects: [subject], decision: 'credit', decidedBy: 'tester' }),
+      );
+      await context.attribute();
       expect(await claims(context)).toEqual(['1 code MIRA deal:D1', '2 code SOON deal:D2']);
     });
 
