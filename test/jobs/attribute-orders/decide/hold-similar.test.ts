@@ -478,7 +478,7 @@ describe('the same id under another platform of the brand', () => {
         const { context: second } = await openJob(brandId, 'woocommerce');
         const read = () => second.read({ orders: [order('7', { codes: ['MIRA'], total })] });
         if (isReadFirst) await read();
-        await state(first, { 7: { total: '30.00' } });
+        await state(first, { 6: { total: '12.00' }, 7: { total: '30.00' } });
         await first.prepare();
         await bring(first, 'accepted');
         for (const now of ['12.00', '13.00']) await state(first, { 7: { total: now } });
