@@ -139,8 +139,13 @@ async function openShop(): Promise<{ readonly url: string; stop(): Promise<void>
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-tasks-'));
   const [server, sandbox] = [await startPostgresServer(), await startSandbox([], ACCOUNT)];
   const env = {
-    ...{ DATABASE_URL: server.url, API_URL: sandbox.url, API_KEY: sandbox.key, LOG_LEVEL: 'silent' },
-    ...{ PATH: process.env.PATH, XDG_STATE_HOME: folder, INFLUENCER_SYNC_CONFIG: 'pipeline.yaml' },
+    DATABASE_URL: server.url,
+    API_URL: sandbox.url,
+    API_KEY: sandbox.key,
+    LOG_LEVEL: 'silent',
+    PATH: process.env.PATH,
+    XDG_STATE_HOME: folder,
+    INFLUENCER_SYNC_CONFIG: 'pipeline.yaml',
   };
   const start = (...args: readonly string[]) =>
     startCommand([...args, '--json'], { env, cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -165,7 +170,9 @@ async function openShop(): Promise<{ readonly url: string; stop(): Promise<void>
     write('exports/5-today.csv', TODAY);
     const faults = [{ kind: 'reset_after', operation: 'new_influencer_referral', count: 1 }];
     await fetch(`${sandbox.url}/_sandbox/faults`, {
-      ...{ method: 'POST', body: JSON.stringify(faults), headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      body: JSON.stringify(faults),
+      headers: { 'content-type': 'application/json' },
     });
     await run('orders');
     await run('outlet');

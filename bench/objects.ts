@@ -78,8 +78,10 @@ export function measureOldKeys(oldKeys: number, rounds: number): Promise<readonl
   return inPlace(async ({ db, run }) => {
     const store = await startOldKeys();
     const env = {
-      ...{ AWS_ENDPOINT_URL_S3: store.url, AWS_REGION: 'us-east-1' },
-      ...{ AWS_ACCESS_KEY_ID: 'benchmark', AWS_SECRET_ACCESS_KEY: 'benchmark-secret' },
+      AWS_ENDPOINT_URL_S3: store.url,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'benchmark',
+      AWS_SECRET_ACCESS_KEY: 'benchmark-secret',
     };
     try {
       // The first run lists everything, so it runs before the old keys are there.
@@ -168,8 +170,12 @@ async function inPlace<Result>(measure: (place: Place) => Promise<Result>): Prom
     await migrate(db);
     writeShop(folder, CONFIG);
     const own = {
-      ...{ DATABASE_URL: server.url, API_URL: sandbox.url, API_KEY: sandbox.key, LOG_LEVEL: 'warn' },
-      ...{ INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'), ...DEPLOYED },
+      DATABASE_URL: server.url,
+      API_URL: sandbox.url,
+      API_KEY: sandbox.key,
+      LOG_LEVEL: 'warn',
+      INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'),
+      ...DEPLOYED,
     };
     return await measure({
       folder,

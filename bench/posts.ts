@@ -34,8 +34,13 @@ type Kind = {
 };
 
 const SHOP: Kind = {
-  ...{ name: '', orders: [20, 200], noise: 0.15, memory: 0.3 },
-  ...{ promotionEvery: 45, together: 0, postEvery: 30 },
+  name: '',
+  orders: [20, 200],
+  noise: 0.15,
+  memory: 0.3,
+  promotionEvery: 45,
+  together: 0,
+  postEvery: 30,
 };
 const KINDS: readonly Kind[] = [
   { ...SHOP, name: 'calm: 20 to 200 orders a day' },

@@ -45,7 +45,8 @@ function voidOf({ days, leakBegins }: Lived, delay: number): Void | 'unknown' | 
   while (flagOn(last) === null) last -= 1;
   const known = knownOn(days, today);
   const dated = dateLeak(known, {
-    ...{ flagged: flag.day - flag.days + 1, last },
+    flagged: flag.day - flag.days + 1,
+    last,
     firstDay: known[0]?.day ?? today,
   });
   if (dated === null) return 'unknown';

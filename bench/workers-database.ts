@@ -90,8 +90,12 @@ try {
   writeShop(folder, CONFIG);
   writeOrders(join(folder, 'exports'), { name: 'orders', count: orders });
   const env = {
-    ...{ DATABASE_URL: server.url, API_URL: sandbox.url, API_KEY: sandbox.key, LOG_LEVEL: 'warn' },
-    ...{ INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'), ...DEPLOYED },
+    DATABASE_URL: server.url,
+    API_URL: sandbox.url,
+    API_KEY: sandbox.key,
+    LOG_LEVEL: 'warn',
+    INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'),
+    ...DEPLOYED,
   };
   const start = (name: string, ...args: string[]) =>
     startCommand(args, {

@@ -45,8 +45,12 @@ async function readAll(
     await migrate(db);
     writeShop(folder, CONFIG);
     const own = {
-      ...{ DATABASE_URL: server.url, API_URL: service.url, API_KEY: service.key, LOG_LEVEL: 'warn' },
-      ...{ INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'), ...DEPLOYED },
+      DATABASE_URL: server.url,
+      API_URL: service.url,
+      API_KEY: service.key,
+      LOG_LEVEL: 'warn',
+      INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'),
+      ...DEPLOYED,
     };
     const start = (name: string, ...args: string[]) =>
       startCommand(args, {

@@ -114,9 +114,13 @@ async function measureOne({
     await migrate(db);
     writeFiles(folder, orders);
     const env = {
-      ...{ DATABASE_URL: server.url, INFLUENCER_API_URL: sandbox.url, INFLUENCER_API_KEY: sandbox.key },
-      ...{ INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'), RATE: String(requestsPerSecond) },
-      ...{ LOG_LEVEL: 'warn', ...DEPLOYED },
+      DATABASE_URL: server.url,
+      INFLUENCER_API_URL: sandbox.url,
+      INFLUENCER_API_KEY: sandbox.key,
+      INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'),
+      RATE: String(requestsPerSecond),
+      LOG_LEVEL: 'warn',
+      ...DEPLOYED,
     };
     const start = (index: number, ...args: string[]): ChildProcess =>
       startCommand(args, {
@@ -131,7 +135,10 @@ async function measureOne({
     const seconds = await secondsOf(db, 'post');
     const processed = (await readReferrals(sandbox)).slice(-orders);
     return {
-      ...{ count, bound, orders, rate: orders / seconds },
+      count,
+      bound,
+      orders,
+      rate: orders / seconds,
       worstClockSecond: worstClockSecond(processed),
       worstSecond: worstSecond(processed),
     };

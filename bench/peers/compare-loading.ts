@@ -104,12 +104,10 @@ async function loadByDlt(
   // dlt keeps its state and settings below these.
   const env = {
     ...process.env,
-    ...{
-      DLT_DATA_DIR: `${folder}.dlt`,
-      HOME: `${folder}.dlt`,
-      RUNTIME__DLTHUB_TELEMETRY: 'false',
-      CREDENTIALS__PASSWORD: '-',
-    },
+    DLT_DATA_DIR: `${folder}.dlt`,
+    HOME: `${folder}.dlt`,
+    RUNTIME__DLTHUB_TELEMETRY: 'false',
+    CREDENTIALS__PASSWORD: '-',
   };
   let took: Took = { seconds: Number.NaN, rssMb: Number.NaN };
   for (let run = 1; run <= runs; run += 1) {

@@ -190,7 +190,12 @@ async function takeTogether(
   const { db, runId } = run;
   const { source, layout, layoutHash } = reading;
   return sealTogether(db, {
-    ...{ source: source.name, layout: layout.name, layoutHash, runId, orderIdColumn, files },
+    source: source.name,
+    layout: layout.name,
+    layoutHash,
+    runId,
+    orderIdColumn,
+    files,
     thresholds: thresholdsOf(reading),
   });
 }

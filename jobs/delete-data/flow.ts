@@ -32,7 +32,11 @@ export async function runDeletion(run: Run<DeleteDataSettings>): Promise<FlowEnd
   const onBatch = (rows: number) => run.progress.advance(rows);
   const pruned = await prune(db, { retention: config.retention, isDryRun: isPlan, isOver, onBatch });
   const report = reportDeletion({
-    ...{ certificates, pruned, postponed, problems: requests.problems, unreadable: requests.unreadable },
+    certificates,
+    pruned,
+    postponed,
+    problems: requests.problems,
+    unreadable: requests.unreadable,
     requests: requests.addresses.length + requests.unreadable,
     forgotten_before: requests.addresses.length - wanted.length,
     toForget: isPlan ? wanted.length : 0,

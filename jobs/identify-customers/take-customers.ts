@@ -57,8 +57,15 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
       const lookupBudget = (lookup?.budget ?? 0) - lookedUpAlready.size;
       const stager = createCustomerStager(db, {
         ...read,
-        ...{ runId, job: job.name, brandId, batchSize, recheckAfterDays, previousHashOf },
-        ...{ isWanted, lookupBudget, lookedUpAlready },
+        runId,
+        job: job.name,
+        brandId,
+        batchSize,
+        recheckAfterDays,
+        previousHashOf,
+        isWanted,
+        lookupBudget,
+        lookedUpAlready,
       });
       // No customer is forgotten while a run reads customers, because both need the lease of the brand.
       const forgotten = findForgotten(await readTombstones(db), keys);

@@ -40,7 +40,11 @@ export async function importDeals(run: DealsRun): Promise<FlowEnd<DealsReport>> 
 
   const { brandId, dealflowId, createAffiliateDetails } = job;
   const rules: DealRules = {
-    ...{ job: job.name, brandId, dealflowId, createAffiliateDetails, runId },
+    job: job.name,
+    brandId,
+    dealflowId,
+    createAffiliateDetails,
+    runId,
     sources: sources.map(({ name }) => name),
     accountId: posting.accountId,
     isPlan: run.client === null,

@@ -172,9 +172,23 @@ function parseStage(text: string): number | Fault {
 }
 
 const STATUSES: Readonly<Record<string, boolean>> = {
-  ...{ active: true, yes: true, true: true, 1: true, live: true, current: true, enabled: true },
-  ...{ inactive: false, no: false, false: false, 0: false, paused: false, ended: false, archived: false },
-  ...{ former: false, disabled: false, on_hold: false },
+  active: true,
+  yes: true,
+  true: true,
+  1: true,
+  live: true,
+  current: true,
+  enabled: true,
+  inactive: false,
+  no: false,
+  false: false,
+  0: false,
+  paused: false,
+  ended: false,
+  archived: false,
+  former: false,
+  disabled: false,
+  on_hold: false,
 };
 
 /** @param words the layout's translations of words in the list to words that are known here. */

@@ -98,7 +98,9 @@ export async function reportDeals(
     ...files.counts,
     ...dispositions,
     ...(await readNotes(db, { job, runId })),
-    ...{ stages_sent: sent.stages, statuses_sent: sent.statuses, updates_unseen: sent.unseen },
+    stages_sent: sent.stages,
+    statuses_sent: sent.statuses,
+    updates_unseen: sent.unseen,
     ...(await readUpdates(db, job)),
   };
   const { creators, created, already, known, to_create, refused, in_doubt, written_off, held } = counts;

@@ -74,9 +74,14 @@ function toPayload(
   { now, refreshAfterHours }: DueOptions,
 ): UnitPayload {
   return {
-    ...{ afterReadAt: after.readAt, afterDealId: after.dealId },
-    ...{ upToReadAt: upTo.readAt, upToDealId: upTo.dealId },
-    ...{ deals, budget, now: now.toISOString(), refreshAfterHours },
+    afterReadAt: after.readAt,
+    afterDealId: after.dealId,
+    upToReadAt: upTo.readAt,
+    upToDealId: upTo.dealId,
+    deals,
+    budget,
+    now: now.toISOString(),
+    refreshAfterHours,
   };
 }
 

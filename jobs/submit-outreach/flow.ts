@@ -43,7 +43,9 @@ async function choose(
           ...job,
           batchSize: Math.min(job.batchSize, run.config.api.description.limits.influencers_per_call),
         },
-        ...{ accountId, runId, allowance: { ...within, approved } },
+        accountId,
+        runId,
+        allowance: { ...within, approved },
       });
       progress.advance(candidates);
       return eligible;

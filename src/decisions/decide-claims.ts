@@ -75,7 +75,10 @@ export async function addClaims(
       ? ''
       : ` They completed ${plural(completed.length, 'claim')}, and ${plural(contradictions.length, 'value')} that an open claim states otherwise ${contradictions.length === 1 ? 'was' : 'were'} not taken.`;
   const auditId = await audit({
-    ...{ action: 'add_claims', subjectKind: 'claim', subject: null, reason },
+    action: 'add_claims',
+    subjectKind: 'claim',
+    subject: null,
+    reason,
     summary: `Added ${plural(added.length, 'claim')}; ${plural(known, 'line')} ${known === 1 ? 'was' : 'were'} known already.${more}${unusable.length === 0 ? '' : ` These lines were not added. ${unusable.join(' ')}`}`,
     after: { added: added.length, known, completed },
   });
@@ -107,7 +110,10 @@ export async function answerCreator(
   const claims = await readReply(trx, creator, rules);
   if (claims.length === 0) return null;
   const auditId = await audit({
-    ...{ action: 'answer_claims', subjectKind: 'claim', subject: null, reason },
+    action: 'answer_claims',
+    subjectKind: 'claim',
+    subject: null,
+    reason,
     summary: `Answered ${plural(final.length, 'claim')} of a creator. Still open, because their answers wait for something: ${open.length - final.length}.`,
     after: { answered: final.map(({ claimId }) => claimId) },
   });
@@ -156,9 +162,13 @@ export async function closeClaim(
   }
   await setClaimState(trx, { claimId, state, by: decidedBy, reason });
   const auditId = await audit({
-    ...{ action: 'close_claim', subjectKind: 'claim', subject: claimId, reason },
+    action: 'close_claim',
+    subjectKind: 'claim',
+    subject: claimId,
+    reason,
     summary: `Claim ${claimId} is ${state}.`,
-    ...{ before: { state: claim.state }, after: { state } },
+    before: { state: claim.state },
+    after: { state },
   });
   return { kind: 'closed', auditId };
 }

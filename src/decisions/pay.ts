@@ -137,7 +137,9 @@ export async function recordPaidElsewhere(
     });
   if (isDebt(paid) !== isOwed)
     throw configurationError({
-      ...{ code: 'payments_not_proposed', where: month, safe: SAFE },
+      code: 'payments_not_proposed',
+      where: month,
+      safe: SAFE,
       message: isOwed
         ? `${paid.creator} owes nothing: ${formatMoney(paid.amount, currency)} is unpaid.`
         : `There is nothing to pay: with the corrections, ${paid.creator} owes ${formatDebt(paid)}.`,
@@ -168,7 +170,8 @@ async function keepProposal(
   const debt = payments.find(isDebt);
   const until = `of ${month} and before`;
   const auditId = await audit({
-    ...{ action: paidElsewhereOn === null ? 'propose_payments' : 'record_payment', subjectKind: 'proposal' },
+    action: paidElsewhereOn === null ? 'propose_payments' : 'record_payment',
+    subjectKind: 'proposal',
     subject: proposalId,
     summary:
       paidElsewhereOn === null
@@ -211,10 +214,14 @@ export async function exportPayments(
   await refuseBooked(trx, orders, `proposal ${proposalId}`);
   await markExported(trx, {
     payments: orders.map(({ paymentId, payee }) => ({ paymentId, accountMark: accountMark(payee.iban) })),
-    ...{ as, by: decidedBy },
+    as,
+    by: decidedBy,
   });
   const auditId = await audit({
-    ...{ action: 'export_payments', subjectKind: 'proposal', subject: proposalId, reason },
+    action: 'export_payments',
+    subjectKind: 'proposal',
+    subject: proposalId,
+    reason,
     summary: `Exported ${plural(orders.length, 'payment')} of proposal ${proposalId} as ${as}: ${formatAmounts(orders)}.`,
     after: { payments: orders.map(({ paymentId }) => paymentId), as },
   });
@@ -248,7 +255,8 @@ async function refuseBooked(db: Database, payments: readonly Payment[], where: s
   );
   if (booked !== undefined)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payments_not_exported',
       message: `The bank may have paid one of them: booking ${booked.bankEntryId} of ${formatMoney(booked.amount, booked.currency)} is held.`,
       help: 'Read the file of the bank again and decide about the booking (payments --held). If it paid, dismiss it, cancel the payment and record it with payments settle.',
@@ -264,7 +272,8 @@ function takeOrders(
   const all = payments.toReversed();
   if (all.length === 0)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payments_not_exported',
       message: 'There is no such proposal.',
       help: 'npx influencer-sync payments lists the payments.',
@@ -277,7 +286,8 @@ function takeOrders(
   const lacking = open.filter((payment) => findPayee(payees, accountOf(payment)) === null);
   if (lacking.length > 0)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payments_not_exported',
       message: `payees.csv has no account any more for ${lacking.map(({ creator, currency }) => `${creator} (${currency})`).join(', ')}.`,
       help: 'Add the row again, or cancel these payments.',
@@ -294,14 +304,16 @@ function takeOrders(
   );
   if (moved.length > 0)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payments_not_exported',
       message: `The account has changed since the proposal: ${moved.map(({ creator }) => creator).join(', ')}.`,
       help: 'If the change is right, cancel these payments and propose them again; a file that was written may be at the bank. Otherwise, restore the account in payees.csv.',
     });
   if (orders.length === 0)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payments_not_exported',
       message: `No payment of the proposal can be in a file of this kind: ${describeOthers(all)}.`,
       help: 'pain.001 pays EUR to accounts in the SEPA area. A payment that was exported is in files of that kind only: name it with --format. What the first file left out needs another proposal: cancel it and propose again.',
@@ -345,14 +357,16 @@ export async function cancelPayment(
     state === 'partly_paid' && isSameAmount(elsewhereAmount, '0') && counted('returned') >= counted('paid');
   if (state !== 'proposed' && state !== 'exported' && !cameBack)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payment_not_settled',
       message: `It is ${state.replace('_', ' ')}.`,
       help: `A payment can be cancelled until the bank has booked it, or once each booking came back, less charges.${state === 'partly_paid' ? ' If you paid the rest in another way, record that: npx influencer-sync payments complete --help' : ''}`,
     });
   if (state === 'exported' && !isNotAtBank)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payment_not_settled',
       message:
         'It was exported, so its file may already be at the bank. If it is, it is paid although you cancel it, and a new proposal pays it again.',
@@ -360,9 +374,13 @@ export async function cancelPayment(
     });
   await markCancelled(trx, { paymentId, by: decidedBy, reason });
   const auditId = await audit({
-    ...{ action: 'cancel_payment', subjectKind: 'payment', subject: paymentId, reason },
+    action: 'cancel_payment',
+    subjectKind: 'payment',
+    subject: paymentId,
+    reason,
     summary: `Payment ${paymentId} of ${formatMoney(amount, currency)} is cancelled.${state === 'exported' ? ' It had been exported; the person says that no bank will pay it.' : ''}${cameBack ? ` It came back, less ${formatMoney(paidAmount, currency)}.` : ''}`,
-    ...{ before: { state }, after: { state: 'cancelled' } },
+    before: { state },
+    after: { state: 'cancelled' },
   });
   return { payment, auditId };
 }
@@ -393,7 +411,8 @@ export async function completePayment(
   const isPaidInOther = state === 'exported' && inOther('paid').length > inOther('returned').length;
   if (state !== 'partly_paid' && !isPaidInOther)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payment_not_settled',
       message: `It is ${state.replace('_', ' ')}.`,
       help: 'Only a payment that the bank paid in part, or in another currency, can be completed. If you paid all of it in another way, cancel it and use payments settle.',
@@ -402,7 +421,8 @@ export async function completePayment(
   const first = entries.find(({ outcome }) => outcome === 'counted');
   if (first !== undefined && paidOn < first.bookedOn)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payment_not_settled',
       message: `The bank first paid a part of it on ${first.bookedOn}, so there was no rest on ${paidOn}.`,
       help: 'Write the day on which you paid the rest, or agreed that it is not owed.',
@@ -410,11 +430,15 @@ export async function completePayment(
   const rest = subtractMoney(amount, paidAmount);
   await markRestPaid(trx, { paymentId, paidOn, by: decidedBy, reason });
   const auditId = await audit({
-    ...{ action: 'record_payment', subjectKind: 'payment', subject: paymentId, reason },
+    action: 'record_payment',
+    subjectKind: 'payment',
+    subject: paymentId,
+    reason,
     summary: isPaidInOther
       ? `${formatMoney(rest, currency)} of payment ${paymentId} were paid on ${paidOn} in another currency: ${formatAmounts(inOther('paid'))}.`
       : `${formatMoney(rest, currency)}, the rest of payment ${paymentId}, was paid elsewhere on ${paidOn}.`,
-    ...{ before: { state }, after: { state: 'paid' } },
+    before: { state },
+    after: { state: 'paid' },
   });
   return { payment, rest, auditId };
 }
@@ -446,7 +470,8 @@ async function lockPayment(
   const [payment] = await listPayments(trx, { paymentIds: [paymentId], lock: true });
   if (payment === undefined)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payment_not_settled',
       message: 'There is no such payment.',
       help: 'npx influencer-sync payments lists them.',
@@ -455,7 +480,8 @@ async function lockPayment(
   const booked = entries.find(({ outcome }) => outcome === 'held');
   if (booked !== undefined)
     throw configurationError({
-      ...{ where, safe: SAFE },
+      where,
+      safe: SAFE,
       code: 'payment_not_settled',
       message: `The bank booked something about it, which waits for a decision: booking ${booked.bankEntryId}.`,
       help: 'Confirm or dismiss the booking first: npx influencer-sync payments --held',
@@ -478,7 +504,9 @@ export async function readBankFile(
   const { entries, known, changed } = matched;
   if (entries.length > 0)
     await audit({
-      ...{ action: 'read_bank_file', subjectKind: 'payment', subject: null },
+      action: 'read_bank_file',
+      subjectKind: 'payment',
+      subject: null,
       summary: `Read ${plural(entries.length, 'booking')} about payments; ${known} were known. ${plural(changed.length, 'payment')} changed.`,
       after: { counted: entries.filter(({ outcome }) => outcome === 'counted').length, known },
     });
@@ -513,9 +541,13 @@ export async function settleBooking(
     });
   const { amount, currency, outcome } = entry;
   const auditId = await audit({
-    ...{ action: 'settle_booking', subjectKind: 'payment', subject: entry.paymentId, reason },
+    action: 'settle_booking',
+    subjectKind: 'payment',
+    subject: entry.paymentId,
+    reason,
     summary: `Booking ${bankEntryId} of ${formatMoney(amount, currency)} ${isPayment ? 'is confirmed' : 'is dismissed: it does not count'}.`,
-    ...{ before: { outcome: 'held' }, after: { outcome } },
+    before: { outcome: 'held' },
+    after: { outcome },
   });
   return { entry, auditId };
 }

@@ -214,7 +214,14 @@ async function decide(trx: DatabaseTransaction, bulk: Bulk, item: BulkItem): Pro
     return decided === null ? 'changed' : 'settled';
   }
   const settled = await settleDoubt(trx, {
-    ...{ entryId: subjectId, decision, reason, decidedBy, dealId, collabId, bulkId, audit },
+    entryId: subjectId,
+    decision,
+    reason,
+    decidedBy,
+    dealId,
+    collabId,
+    bulkId,
+    audit,
     shown: { state: state as EntryState, attempt: attempt ?? 0 },
     shownCredits: credits ?? undefined,
   });

@@ -68,7 +68,9 @@ export async function previewSettlement(
   );
   const chosen = selectToSettle(entries);
   return preview(trx, {
-    ...{ ...many, dealId, collabId },
+    ...many,
+    dealId,
+    collabId,
     filter: 'entryIds' in entries ? null : entries,
     judged: judgeDoubts({ decision, dealId, collabId, chosen, effectsThatNameDeals }),
   });
@@ -83,7 +85,10 @@ export function previewAcknowledgement(
   }: Many & { readonly entries: { readonly job: string | null } | { readonly entryIds: readonly string[] } },
 ): Promise<Previewed | null> {
   return preview(trx, {
-    ...{ ...many, decision: 'acknowledge', dealId: null, collabId: null },
+    ...many,
+    decision: 'acknowledge',
+    dealId: null,
+    collabId: null,
     filter: 'entryIds' in entries ? null : entries,
     judged: judgeDoubleCredits(selectToAcknowledge(entries)),
   });
@@ -101,7 +106,9 @@ export function previewFiles(
   },
 ): Promise<Previewed | null> {
   return preview(trx, {
-    ...{ ...many, dealId: null, collabId: null },
+    ...many,
+    dealId: null,
+    collabId: null,
     filter: 'fileIds' in files ? null : files,
     judged: judgeFiles(many.decision, selectToDecide(files)),
   });

@@ -74,7 +74,10 @@ export async function settleOtherCurrency(
   await settleRestated(trx, { entryIds, comesTo });
   const sent = orders.map(({ sentAmount: amount, currency }) => ({ amount, currency }));
   const auditId = await audit({
-    ...{ action: 'settle_other_currency', subjectKind: 'order', filter, reason },
+    action: 'settle_other_currency',
+    subjectKind: 'order',
+    filter,
+    reason,
     subject: orders.length === 1 ? (orders[0]?.orderId ?? null) : null,
     summary: `${plural(orders.length, 'order')}, sent with ${formatAmounts(sent)} and stated in another currency since: ${comesTo === 'sent' ? 'what they came to before stays' : 'all of it was returned'}.`,
     after: {

@@ -145,8 +145,12 @@ function beginAuditedLedger(db: Database, options: RecoveryOptions): Promise<num
   return inTransaction(db, async (trx) => {
     const claims = await beginNewLedger(trx, options);
     await recordAudit(trx, {
-      ...{ actor: decidedBy, via: 'command', reason },
-      ...{ action: 'begin_new_ledger', subjectKind: 'ledger', subject: accountId },
+      actor: decidedBy,
+      via: 'command',
+      reason,
+      action: 'begin_new_ledger',
+      subjectKind: 'ledger',
+      subject: accountId,
       summary: 'Began a new ledger: claims of another one do not count in it.',
       after: { disregarded_claims: claims },
     });

@@ -67,8 +67,13 @@ export async function stageListing(
     await trx.deleteFrom('mirror.staged').where('record_kind', '=', kind).execute();
     const staged = listing.records.map(
       (record): StagedRow => ({
-        ...{ kind, id: record.id, outcome: 'read', fetchedAt: options.fetchedAt, record },
-        ...{ answerHash: null, problem: null },
+        kind,
+        id: record.id,
+        outcome: 'read',
+        fetchedAt: options.fetchedAt,
+        record,
+        answerHash: null,
+        problem: null,
       }),
     );
     await insertStaged(trx, runId, { records: staged, collaborations: [] });

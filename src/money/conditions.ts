@@ -84,10 +84,19 @@ export function withWholeDeals({ terms }: StatementRules, entries: RawBuilder<un
 export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
   const ofOrders = rules.terms.filter((row) => isChosen(row) && row.onlySkus.length === 0);
   const rows = ofOrders.map((row) => ({
-    ...{ line: row.line, deal_id: row.dealId, code: row.codeFolded, rate: row.ratePercent, flat: row.flat },
-    ...{ currency: row.currency, customer: row.customer, first_days: row.firstDays },
-    ...{ from_orders: row.fromOrders, from_revenue: row.fromRevenue, tier: row.tier },
-    ...{ valid_from: row.validFrom ?? '-infinity', valid_to: row.validTo ?? 'infinity' },
+    line: row.line,
+    deal_id: row.dealId,
+    code: row.codeFolded,
+    rate: row.ratePercent,
+    flat: row.flat,
+    currency: row.currency,
+    customer: row.customer,
+    first_days: row.firstDays,
+    from_orders: row.fromOrders,
+    from_revenue: row.fromRevenue,
+    tier: row.tier,
+    valid_from: row.validFrom ?? '-infinity',
+    valid_to: row.validTo ?? 'infinity',
   }));
   return sql`
     conditional as materialized (

@@ -80,8 +80,13 @@ export function loadCreators({ creators: path }: Pick<StatementSettings, 'creato
   if (path === null) return [];
   const unusable = (message: string, help: string, more: object = {}): KnownError =>
     new KnownError({
-      ...{ code: 'creators_unusable', message, where: path, help, safe: 'Nothing was sent.' },
-      ...{ exitCode: EXIT.configuration, ...more },
+      code: 'creators_unusable',
+      message,
+      where: path,
+      help,
+      safe: 'Nothing was sent.',
+      exitCode: EXIT.configuration,
+      ...more,
     });
   const { text } = readSheetFile(path, ({ isMissing, cause }) =>
     isMissing

@@ -434,7 +434,9 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
         row.onlySkus.length === 0 || row.line < flat.line || !sharesDays(flat, row)
           ? []
           : {
-              ...{ line: row.line, column: 'only_skus', value: row.onlySkus.join(';') },
+              line: row.line,
+              column: 'only_skus',
+              value: row.onlySkus.join(';'),
               reason: `The ${subject} has a flat amount on line ${flat.line} for some of these days, and then no product has a rate of its own.`,
               help: 'Remove the row, or end one of the two the day before the other one begins.',
             },
@@ -444,7 +446,9 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
       !sharesDays(upper, row) || !includes(row, upper)
         ? []
         : {
-            ...{ line: row.line, column: 'valid_from', value: row.validFrom },
+            line: row.line,
+            column: 'valid_from',
+            value: row.validFrom,
             reason: isConditional(upper)
               ? `The row applies whenever the one on line ${upper.line} does, on some of these days, and the lower row counts.`
               : `The ${subject} has different terms on line ${upper.line} for some of these days.`,
@@ -463,7 +467,9 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
         first === undefined || (isAboutOrders(first) && isAboutOrders(row))
           ? []
           : {
-              ...{ line: row.line, column: 'fixed_fee', value: row.fixedFee },
+              line: row.line,
+              column: 'fixed_fee',
+              value: row.fixedFee,
               reason: `The ${subject} has a fee in ${row.currency} from ${row.validFrom} on line ${first.line}, too.`,
               help: 'Add them up in one row, or give one of them another day in valid_from.',
             },

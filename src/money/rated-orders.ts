@@ -180,8 +180,12 @@ export function ratedOrders(
  */
 function cappedOrders(rows: readonly Terms[]): RawBuilder<unknown> {
   const caps = rows.map((row) => ({
-    ...{ line: row.line, deal_id: row.dealId, currency: row.currency, cap: row.cap },
-    ...{ valid_from: row.validFrom ?? '-infinity', valid_to: row.validTo ?? 'infinity' },
+    line: row.line,
+    deal_id: row.dealId,
+    currency: row.currency,
+    cap: row.cap,
+    valid_from: row.validFrom ?? '-infinity',
+    valid_to: row.validTo ?? 'infinity',
   }));
   return sql`
     caps as materialized (
@@ -292,14 +296,13 @@ const isSku = (sku: RawBuilder<unknown>) =>
  */
 function linedOrders(products: readonly Terms[]): RawBuilder<unknown> {
   const rows = products.map((row) => ({
-    ...{
-      line: row.line,
-      deal_id: row.dealId,
-      code: row.codeFolded,
-      rate: row.ratePercent,
-      skus: row.onlySkus,
-    },
-    ...{ valid_from: row.validFrom ?? '-infinity', valid_to: row.validTo ?? 'infinity' },
+    line: row.line,
+    deal_id: row.dealId,
+    code: row.codeFolded,
+    rate: row.ratePercent,
+    skus: row.onlySkus,
+    valid_from: row.validFrom ?? '-infinity',
+    valid_to: row.validTo ?? 'infinity',
   }));
   return sql`
   products as materialized (

@@ -96,7 +96,8 @@ export async function readCreatorStatement(
   if (former === undefined) return null;
   const lines = whole.lines.filter((line) => foldHandle(formerOf(line) ?? '') === foldHandle(former ?? ''));
   const statement = {
-    ...{ ...whole, lines },
+    ...whole,
+    lines,
     ...(former === null ? {} : { carried: [], uncounted: [], held: [], unknownFees: [] }),
   };
   const influencerHandle = former ?? heading;
@@ -116,7 +117,9 @@ export async function readCreatorStatement(
     where l.subject = any(${corrected}::text[]) and s.month < ${`${month}-01`}::date
     order by l.subject, s.month desc`;
   return {
-    ...{ dealId, influencerHandle, formerCreators: [...formers.values()] },
+    dealId,
+    influencerHandle,
+    formerCreators: [...formers.values()],
     hasMoved: owner === null ? former !== null : foldHandle(owner) !== foldHandle(influencerHandle ?? owner),
     brandId: deal?.brandId ?? lines.find(({ brandId }) => brandId !== null)?.brandId ?? null,
     brandName: deal?.brandName ?? null,

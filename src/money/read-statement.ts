@@ -363,9 +363,11 @@ export async function readStatement(
       where amount <> 0 ${inOrder}`;
       const others = await rowsOf<UncountedOrders>(trx)`${all} ${uncountedOrders(month)}`;
       return {
-        ...{ lines: counted, uncounted: others },
+        lines: counted,
+        uncounted: others,
         carried: minimumsOf(rules, month).length === 0 ? [] : await readCarried(trx, all),
-        ...{ held: await listHeld(trx), unknownFees: await listUnknownFees(trx, { month, rules, dealId }) },
+        held: await listHeld(trx),
+        unknownFees: await listUnknownFees(trx, { month, rules, dealId }),
       };
     },
   );

@@ -115,14 +115,19 @@ export async function sumStatement(
   }));
   const { timeZone, returnWindowDays } = closed ?? rules;
   return {
-    ...{ month, closed, timeZone, returnWindowDays, currencies, deals, carried, days: row?.days ?? [] },
-    ...{
-      exchange: closed === null || !withDays ? null : await readClosedExchange(db, closed.statementId),
-      held: closed === null ? await listHeld(db) : [],
-      unknownFees: closed === null ? await listUnknownFees(db, { month, rules, dealId }) : [],
-      uncounted: row?.uncounted ?? [],
-      uncountedSums: row?.uncountedSums ?? [],
-    },
+    month,
+    closed,
+    timeZone,
+    returnWindowDays,
+    currencies,
+    deals,
+    carried,
+    days: row?.days ?? [],
+    exchange: closed === null || !withDays ? null : await readClosedExchange(db, closed.statementId),
+    held: closed === null ? await listHeld(db) : [],
+    unknownFees: closed === null ? await listUnknownFees(db, { month, rules, dealId }) : [],
+    uncounted: row?.uncounted ?? [],
+    uncountedSums: row?.uncountedSums ?? [],
   };
 }
 

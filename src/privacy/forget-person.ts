@@ -83,7 +83,11 @@ async function forget(db: Database, options: Forgetting): Promise<Certificate> {
     await audit(trx, { action: 'redact_customer', ...subject, summary, after });
   });
   return {
-    ...{ tombstone, keyFingerprint: fingerprint, at: new Date(), isDryRun, wasForgotten },
+    tombstone,
+    keyFingerprint: fingerprint,
+    at: new Date(),
+    isDryRun,
+    wasForgotten,
     found: [...byDigest(deleted.rows), ...inOutreach(deleted.requests), ...found],
     searched: { tables, columns },
   };

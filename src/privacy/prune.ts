@@ -58,15 +58,24 @@ function prunableTables(): readonly PrunableTable[] {
       remove: (where) => sql`delete from ops.webhook_events t where ${where}`,
     },
     {
-      ...{ class: 'run_activity', table: 'ops.run_steps', at: runStarted, onlyIf: runEnded },
+      class: 'run_activity',
+      table: 'ops.run_steps',
+      at: runStarted,
+      onlyIf: runEnded,
       remove: (where) => sql`delete from ops.run_steps t where ${where}`,
     },
     {
-      ...{ class: 'run_activity', table: 'ops.run_messages', at: runStarted, onlyIf: runEnded },
+      class: 'run_activity',
+      table: 'ops.run_messages',
+      at: runStarted,
+      onlyIf: runEnded,
       remove: (where) => sql`delete from ops.run_messages t where ${where}`,
     },
     {
-      ...{ class: 'run_activity', table: 'ops.run_requests', at: runStarted, onlyIf: runEnded },
+      class: 'run_activity',
+      table: 'ops.run_requests',
+      at: runStarted,
+      onlyIf: runEnded,
       remove: (where) => sql`delete from ops.run_requests t where ${where}`,
     },
     {

@@ -163,7 +163,8 @@ export function describeUnanswered(
   { sources }: PipelineConfig,
 ): readonly Finding[] {
   return unanswered.map((name) => ({
-    ...{ status: 'warning', about: `source ${name}` },
+    status: 'warning',
+    about: `source ${name}`,
     what: `${sources[name]?.uri ?? name} did not answer in time.`,
     why: 'So it is not known whether it has files that no source reads.',
     fix: 'npx influencer-sync doctor waits for it and says why.',
@@ -213,20 +214,23 @@ export function describeUnreadFiles(files: readonly UnreadFile[]): readonly Find
     const about = `source ${source}`;
     if (key.startsWith('1'))
       return {
-        ...{ status: 'warning', about },
+        status: 'warning',
+        about,
         what: `No source reads ${listed}, and ${group.length === 1 ? 'it was' : `these ${group.length} were`} not looked into.`,
         why: `${group.length === 1 ? 'It' : 'They'} may be exports that do not count: packed files and workbooks are not opened, nor more than ${MAX_OPENED} other tables, nor what cannot be read.`,
         fix: `If ${them === 'it' ? 'it is' : 'they are'} no export, ${exclude}. Otherwise save ${them} as CSV under a name that its uri matches.`,
       };
     return key.startsWith('0')
       ? {
-          ...{ status: 'warning', about },
+          status: 'warning',
+          about,
           what: `No source reads ${listed}, although ${group.length === 1 ? 'it has' : 'they have'} the columns of this source.`,
           why: `The pattern in its uri does not match ${group.length === 1 ? 'this name' : 'these names'}, so what ${them === 'it' ? 'it states' : 'they state'} does not count.`,
           fix: `Write a pattern that matches ${them} as uri of sources.${source}, or ${exclude}.`,
         }
       : {
-          ...{ status: 'warning', about },
+          status: 'warning',
+          about,
           what: `No source reads ${listed}, in the same folder.`,
           fix: `If you need ${them}, add a source:  npx influencer-sync init <file> shows what ${them === 'it' ? 'it is' : 'they are'}. Otherwise ${exclude}.`,
         };

@@ -189,7 +189,8 @@ async function tryFairly(
   for (const patience of [1, 4]) {
     const patient = stages.map(({ limitMs, testTimeoutMs, ...stage }) => ({
       ...stage,
-      ...{ limitMs: patience * limitMs, testTimeoutMs: patience * testTimeoutMs },
+      limitMs: patience * limitMs,
+      testTimeoutMs: patience * testTimeoutMs,
     }));
     const { by, late } = await runner.tryMutant(mutant, patient);
     if (late === null) return by;

@@ -149,7 +149,8 @@ export function sqlFileMutants(source: string): readonly Edit[] {
     if (first === undefined || first.text === 'comment') return [];
     return sqlMutants(statement, []).map((edit) => ({
       ...edit,
-      ...{ start: edit.start + begin, end: edit.end + begin },
+      start: edit.start + begin,
+      end: edit.end + begin,
     }));
   });
 }

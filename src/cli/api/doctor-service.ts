@@ -23,8 +23,13 @@ export async function doctorService(output: Output, options: ConfigOptions): Pro
   const timeoutMs = timeoutSeconds * 1_000;
   const open = (used: string) =>
     createClient({
-      ...{ url, key: used, connections: 1, timeoutMs, connectTimeoutMs: Math.min(10_000, timeoutMs) },
-      ...{ service: onlyRequests(description), asReceived: true },
+      url,
+      key: used,
+      connections: 1,
+      timeoutMs,
+      connectTimeoutMs: Math.min(10_000, timeoutMs),
+      service: onlyRequests(description),
+      asReceived: true,
     });
   const client = open(key);
   const stranger = open('influencer-sync-doctor-no-key');

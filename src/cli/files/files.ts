@@ -138,11 +138,19 @@ async function releaseFile(
   return change(async (db) => {
     if (name === undefined)
       return decideMany(db, {
-        ...{ output, reason, yes, dryRun: options.dryRun, leaseMs: config.api.leaseSeconds * 1000 },
+        output,
+        reason,
+        yes,
+        dryRun: options.dryRun,
+        leaseMs: config.api.leaseSeconds * 1000,
         none: 'No file is held.',
         preview: (trx) =>
           previewFiles(trx, {
-            ...{ actor: readOperator(), via: 'command', reason, audit: auditIn(trx), decision: 'release' },
+            actor: readOperator(),
+            via: 'command',
+            reason,
+            audit: auditIn(trx),
+            decision: 'release',
             files: { source, state: 'held' },
             chosen: `All files that are held${source === null ? '' : `, of source ${source}`}`,
           }),

@@ -29,8 +29,15 @@ export type SourceAnswer = {
 type SourceKey = keyof SourceAnswer;
 
 export const NOTHING: SourceAnswer = {
-  ...{ timeZone: null, currency: null, platform: null, dateOrder: null, decimalMark: null },
-  ...{ consent: null, status: null, brand: null, missingColumns: null },
+  timeZone: null,
+  currency: null,
+  platform: null,
+  dateOrder: null,
+  decimalMark: null,
+  consent: null,
+  status: null,
+  brand: null,
+  missingColumns: null,
 };
 
 export type Answers = {
@@ -75,13 +82,17 @@ const MIN_REASON = 10;
 
 export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   brand: {
-    ...{ flag: '--brand', value: 'ID', help: 'Write its id at the service.' },
+    flag: '--brand',
+    value: 'ID',
+    help: 'Write its id at the service.',
     ask: (source) => `To which brand ${source === '' ? 'do the exports' : `does ${source}`} belong?`,
     isValid: (value) => /^\d{1,15}$/.test(value),
     fault: 'The id of a brand is a whole number.',
   },
   timeZone: {
-    ...{ flag: '--time-zone', value: 'ZONE', help: 'A name of the IANA list, such as Europe/Amsterdam.' },
+    flag: '--time-zone',
+    value: 'ZONE',
+    help: 'A name of the IANA list, such as Europe/Amsterdam.',
     ask: (source, about) =>
       about === ''
         ? `In which time zone does ${source} write its times?`
@@ -90,19 +101,25 @@ export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
     fault: 'Write a zone of the IANA list, such as Europe/Amsterdam or UTC.',
   },
   currency: {
-    ...{ flag: '--currency', value: 'CODE', help: 'Three letters of ISO 4217, such as EUR.' },
+    flag: '--currency',
+    value: 'CODE',
+    help: 'Three letters of ISO 4217, such as EUR.',
     ask: (source) => `In which currency are the amounts of ${source}?`,
     isValid: isCurrency,
     fault: 'Write the three letters of ISO 4217, such as EUR.',
   },
   platform: {
-    ...{ flag: '--platform', value: 'NAME', help: 'For example shopify.' },
+    flag: '--platform',
+    value: 'NAME',
+    help: 'For example shopify.',
     ask: (source) => `What is the name of the shop platform of ${source}? You cannot change it later.`,
     isValid: (value) => /^[\w.-]{1,100}$/.test(value),
     fault: 'Use letters, digits, dots, hyphens and underscores.',
   },
   dateOrder: {
-    ...{ flag: '--date-order', value: 'MDY|DMY', help: 'No date in the files has a day after the 12th.' },
+    flag: '--date-order',
+    value: 'MDY|DMY',
+    help: 'No date in the files has a day after the 12th.',
     ask: (source) => `Is the month (MDY) or the day (DMY) first in the dates of ${source}?`,
     isValid: (value) => value === 'MDY' || value === 'DMY',
     fault: 'Write MDY or DMY.',
@@ -125,7 +142,8 @@ export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
     ],
   },
   consent: {
-    ...{ flag: '--consent', value: 'not_recorded' },
+    flag: '--consent',
+    value: 'not_recorded',
     ask: (source, about) =>
       about === ''
         ? `${source} does not say who has consented. Has nobody in it refused?`
@@ -136,7 +154,8 @@ export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
     choices: [{ value: 'not_recorded', label: 'yes: nobody, or nobody else, has refused' }],
   },
   missingColumns: {
-    ...{ flag: '--missing-columns', value: 'REASON' },
+    flag: '--missing-columns',
+    value: 'REASON',
     ask: (source, about) =>
       `${source} lacks ${about}. If its exports never have ${about.includes(', "') ? 'them' : 'it'} and every order counts in full, why?`,
     help: 'For example: The shop gives vouchers, no refunds. Without an answer, the files are held.',
@@ -144,7 +163,8 @@ export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
     fault: `Write at least ${MIN_REASON} characters, or nothing.`,
   },
   status: {
-    ...{ flag: '--status', value: 'any' },
+    flag: '--status',
+    value: 'any',
     ask: (source) => `No column of ${source} says which orders were paid. Does every order in it count?`,
     help: 'If so: --status any. Otherwise export the status too, or name its column: --column "NAME=status".',
     isValid: (value) => value === 'any',
@@ -179,7 +199,10 @@ function questionsOf(
 ): readonly Question[] {
   const { name, examined } = source;
   const ask = (key: SourceKey, suggestion: string | null = null, mayAssume = false): Question => ({
-    ...{ source: name, key, suggestion, mayAssume },
+    source: name,
+    key,
+    suggestion,
+    mayAssume,
     given: givenFor(options[key], name),
   });
   if (examined.kind === 'customers') {
@@ -314,7 +337,10 @@ export async function askAnswers(
       given ??
       (options.length === 0
         ? await text({
-            ...{ message, ...terminal, placeholder: help, ...offeredOf(question, values) },
+            message,
+            ...terminal,
+            placeholder: help,
+            ...offeredOf(question, values),
             validate: (input) => (isValid(input ?? '') ? undefined : fault),
           })
         : await select({ message, ...terminal, options, ...offeredOf(question, values) }));
@@ -354,7 +380,8 @@ export async function askOwners(
       label: toPrintableLine(`${handle ?? dealId}: ${evidence}`),
     }));
     const chosen = await select<string>({
-      ...{ message: toPrintableLine(`Who owns the code ${maskAddresses(code)}?`), ...terminal },
+      message: toPrintableLine(`Who owns the code ${maskAddresses(code)}?`),
+      ...terminal,
       options: [{ value: '', label: 'nobody of these' }, ...options],
     });
     if (isCancel(chosen)) return null;
@@ -437,7 +464,9 @@ export async function askAboutFiles(
       const question = `Which words of "${column}" in ${name} mean that an order was paid? The orders of the others are held.`;
       const options = words.map((value) => ({ value, label: toPrintableLine(maskAddresses(value)) }));
       const chosen = await multiselect<string>({
-        ...{ message: toPrintableLine(question), options, required: false },
+        message: toPrintableLine(question),
+        options,
+        required: false,
         ...terminal,
       });
       if (isCancel(chosen)) return null;

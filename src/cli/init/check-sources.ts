@@ -89,7 +89,11 @@ async function compare(
     subjectOf(own) !== 'orders'
       ? null
       : await examineOrders({
-          ...{ source, clients, layout: own, written: own, maxRows: MAX_ROWS },
+          source,
+          clients,
+          layout: own,
+          written: own,
+          maxRows: MAX_ROWS,
           files: [{ file: found.file, encoding }],
           job: jobOfSource(config, source.name) ?? proposedJob({ brandId: null, include: null }),
         });

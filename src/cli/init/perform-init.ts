@@ -114,7 +114,7 @@ export async function performInit(
 
   const client = await openServiceIfGiven();
   const brands = client === null ? [] : await listBrands(client, output);
-  const wholly = { ...{ places, options, said, found, unclear, brands }, codes: codesOf(found.sources) };
+  const wholly = { places, options, said, found, unclear, brands, codes: codesOf(found.sources) };
   if (canAsk) refuseFaults(wholly);
   const questions = questionsFor(found.sources, options, brands);
   const isConfirmed = options.yes === true || options.dryRun === true;
@@ -187,7 +187,13 @@ export async function performInit(
   if (count > 0 && canAsk && !isConfirmed && !(await askToWrite(count, asking))) return EXIT.interrupted;
   writeNewFiles(folder, files, fates);
   finish(output, {
-    ...{ fates, found, owners, proposals, codes, options, without },
+    fates,
+    found,
+    owners,
+    proposals,
+    codes,
+    options,
+    without,
     looked: client === null ? null : looked,
   });
   return exitCode;
@@ -485,8 +491,15 @@ function sourceEvent(source: RecognisedSource): object {
   const { name, path, files, proposed, proof, encoding, examined } = source;
   const { kind } = examined;
   return {
-    ...{ event: 'source', name, layout: layoutNameOf(source), path, files: files.length },
-    ...{ proposed: proposed !== null, proof, encoding, kind },
+    event: 'source',
+    name,
+    layout: layoutNameOf(source),
+    path,
+    files: files.length,
+    proposed: proposed !== null,
+    proof,
+    encoding,
+    kind,
     ...(proposed !== null && {
       columns: proposed.columns,
       unknownStates: [...new Set([...proposed.unknownStates.values()].flat())],

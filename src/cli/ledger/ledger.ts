@@ -149,12 +149,20 @@ async function recoverLostClaims(output: Output, options: RecoverOptions): Promi
       await ensureLedgerId(trx);
       const acceptsUndescribed = options.acceptUndescribed === true;
       const found = await recoverLedger(trx, {
-        ...{ folders, machineId, isShared },
-        ...{ accountId, reason, decidedBy, acceptsUndescribed },
+        folders,
+        machineId,
+        isShared,
+        accountId,
+        reason,
+        decidedBy,
+        acceptsUndescribed,
       });
       const { claims, accepted, inDoubt, notProcessed } = found;
       await auditIn(trx)({
-        ...{ action: 'recover_ledger', subjectKind: 'ledger', subject: accountId, reason },
+        action: 'recover_ledger',
+        subjectKind: 'ledger',
+        subject: accountId,
+        reason,
         summary: `Recovered ${plural(claims, 'claim')} that the database had lost.`,
         after: { accepted, in_doubt: inDoubt, not_processed: notProcessed },
       });
@@ -236,7 +244,11 @@ async function takeSeedBack(output: Output, seedId: string, options: DecisionOpt
     const summary = `Withdrew seed ${seedId}.`;
     if (taken.kind === 'undone')
       await audit({
-        ...{ action: 'withdraw_seed', subjectKind: 'seed', subject: seedId, summary, reason },
+        action: 'withdraw_seed',
+        subjectKind: 'seed',
+        subject: seedId,
+        summary,
+        reason,
         after: { orders: taken.orders },
       });
     return taken;

@@ -123,7 +123,10 @@ async function moveRows(
     await markCompared(trx, readMachineId(journalFolder(config.database)));
     await keepLedgerLocation(trx);
     await auditIn(trx)({
-      ...{ action: 'move_ledger', subjectKind: 'ledger', subject: ledgerId, reason },
+      action: 'move_ledger',
+      subjectKind: 'ledger',
+      subject: ledgerId,
+      reason,
       summary: `Moved the ledger from ${shortPath(dataFolder)} to ${place}.`,
       after: { rows },
     });

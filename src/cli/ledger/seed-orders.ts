@@ -105,7 +105,10 @@ export async function recordList(
   const { seedId, isKnown, orders, heldBack } = seeded;
   if (!isKnown)
     await auditIn(trx)({
-      ...{ action: 'seed_orders', subjectKind: 'seed', subject: seedId, reason: list.reason },
+      action: 'seed_orders',
+      subjectKind: 'seed',
+      subject: seedId,
+      reason: list.reason,
       summary: `Recorded seed ${seedId}: orders that were credited elsewhere.`,
       after: { orders, held_back: heldBack },
     });

@@ -143,7 +143,9 @@ export const paymentsCommand: CommandDefinition = {
 
 function bookingCommand(name: 'confirm' | 'dismiss', description: string): CommandDefinition {
   return {
-    ...{ name, description, decides: { says: 'how you know', kept: 'with the booking' } },
+    name,
+    description,
+    decides: { says: 'how you know', kept: 'with the booking' },
     takes: (command) => command.argument('<booking>', 'number of the booking', parseId),
     action: (output: Output, booking: string, options: DecisionOptions) =>
       performDeciding(output, { booking, isPayment: name === 'confirm' }, options),
@@ -268,8 +270,11 @@ async function performReading(output: Output, path: string, options: ConfigOptio
     output.emit({ event: 'payment', ...payment });
   output.emit({
     event: 'bank_file_read',
-    ...{ new: file.entries.length, known: file.known, others: file.others.length },
-    ...{ announced: file.announced, problems: file.problems },
+    new: file.entries.length,
+    known: file.known,
+    others: file.others.length,
+    announced: file.announced,
+    problems: file.problems,
   });
   output.show(describeBankFile(file));
   const held = await read((db) => listBankEntries(db, { onlyHeld: true }));
@@ -346,8 +351,11 @@ async function performSettling(output: Output, month: string, options: SettleOpt
     recordPaidElsewhere(trx, { month, statements, creator, currency, paidOn, isOwed, reason, ...here }),
   );
   output.emit({
-    ...{ event: 'payment_settled', proposalId: options.dryRun === true ? null : proposalId },
-    ...{ creator: paid.creator, amount: paid.amount, currency },
+    event: 'payment_settled',
+    proposalId: options.dryRun === true ? null : proposalId,
+    creator: paid.creator,
+    amount: paid.amount,
+    currency,
   });
   output.print(
     isDebt(paid)

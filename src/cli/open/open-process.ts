@@ -91,7 +91,12 @@ export async function withRunSurroundings<Settings extends JobSettings, Result>(
         const { openSpread, close } = await openWork(db, { config, log });
         const service = { client, sourceClients, openSpread };
         const surroundings: RunSurroundings<Settings> = {
-          ...{ config, job, db, ...service, progress, draining: stopping.signal },
+          config,
+          job,
+          db,
+          ...service,
+          progress,
+          draining: stopping.signal,
           /** Prints which service a run sends to and which ledger it uses, before it does either. */
           onTarget(target) {
             output.emit({ event: 'run_target', ...target });

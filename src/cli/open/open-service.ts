@@ -69,7 +69,11 @@ export function openClient(
 ): Client {
   const timeoutMs = timeoutSeconds * 1000;
   return createClient({
-    ...{ url, key, connections, timeoutMs, connectTimeoutMs: Math.min(10_000, timeoutMs) },
+    url,
+    key,
+    connections,
+    timeoutMs,
+    connectTimeoutMs: Math.min(10_000, timeoutMs),
     ...(description === undefined ? {} : { service: description }),
   });
 }

@@ -53,7 +53,9 @@ async function forgetByAddress(
   const typed = given === undefined || given === '-' ? await askAddress('forget -') : given;
   const certificate = await change((db) =>
     forgetPerson(db, {
-      ...{ config, typed, isDryRun },
+      config,
+      typed,
+      isDryRun,
       audit: (trx, record) => auditIn(trx)({ ...record, reason }),
     }),
   );

@@ -201,7 +201,9 @@ export async function reviewMany({
       none: 'No order is credited more than once.',
       preview: (trx) =>
         previewAcknowledgement(trx, {
-          ...{ ...common, audit: auditIn(trx), entries: { job } },
+          ...common,
+          audit: auditIn(trx),
+          entries: { job },
           chosen: `All double credits${job === null ? '' : ` of job ${job}`}`,
         }),
     });
@@ -222,7 +224,12 @@ export async function reviewMany({
     none: 'No order in doubt matches.',
     preview: (trx) =>
       previewSettlement(trx, {
-        ...{ ...common, audit: auditIn(trx), decision, dealId: deal, collabId: collab, entries: filter },
+        ...common,
+        audit: auditIn(trx),
+        decision,
+        dealId: deal,
+        collabId: collab,
+        entries: filter,
         chosen: describeFilter(filter),
       }),
   });

@@ -118,7 +118,11 @@ async function serve(serving: Serving): Promise<ExitCode> {
       const { openSlotRunner } = await import('../console/open-slot-runner.ts');
       isLittered = true;
       opened.workplace ??= openSlotRunner({
-        ...{ config, db, log, metrics, draining },
+        config,
+        db,
+        log,
+        metrics,
+        draining,
         openSpread: work.openSpread,
       });
       return opened.workplace.work(claimed).finally(() => notices?.ask());
@@ -141,7 +145,9 @@ async function serve(serving: Serving): Promise<ExitCode> {
     onRecovered: () => log.info('the schedule can be read again'),
   });
   const worker = await serveWorker(db, {
-    ...{ config, work, log },
+    config,
+    work,
+    log,
     isReady: () => schedule.readiness().checks.migrations?.ok === true,
   });
   const pages = await openPages(serving, () => {

@@ -57,9 +57,13 @@ export async function listLayouts(output: Output, options: ConfigOptions): Promi
   const listed = loadLayouts(folders).map((layout) => {
     const { name, title, required, lacks } = layout;
     return {
-      ...{ name, title, subject: subjectOf(layout) ?? 'orders' },
+      name,
+      title,
+      subject: subjectOf(layout) ?? 'orders',
       isOwn: own !== '' && existsSync(join(own, `${name}.yaml`)),
-      ...{ required, given: lacks.filter((lack) => isGiven(layout, lack)), lacks },
+      required,
+      given: lacks.filter((lack) => isGiven(layout, lack)),
+      lacks,
     };
   });
   for (const layout of listed) output.emit({ event: 'layout', ...layout });
@@ -144,7 +148,9 @@ export async function testLayout(
     const rows = top.records.length;
     const tested = { subject, encoding, columns, rows, job: configured?.job.name ?? null };
     output.emit({
-      ...{ event: 'layout_tested', layout: layout.name, ...tested },
+      event: 'layout_tested',
+      layout: layout.name,
+      ...tested,
       examined: examined === null ? null : { ...examined, layout: layout.name },
     });
     output.print(renderTest({ ...tested, layout, examined }, output.terminal));

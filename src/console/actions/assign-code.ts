@@ -84,7 +84,11 @@ export const codeActions: readonly ConsoleAction[] = [
     }),
     async perform({ trx, config, by }, { code, day, shown }) {
       const { auditId } = await voidCode(trx, {
-        ...{ settings: config.statements, code: foldCode(code), day, seen: shown, now: new Date() },
+        settings: config.statements,
+        code: foldCode(code),
+        day,
+        seen: shown,
+        now: new Date(),
         ...by,
       });
       return auditId;

@@ -115,7 +115,10 @@ export const bulkActions: readonly ConsoleAction[] = [
           scope === 'all'
             ? describeFilter(filter)
             : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
-        ...{ actor: decidedBy, via: 'console', reason, audit },
+        actor: decidedBy,
+        via: 'console',
+        reason,
+        audit,
       });
       return lead(change, preview, 'No entry in doubt matches any more. Somebody has settled them.');
     },
@@ -140,7 +143,10 @@ export const bulkActions: readonly ConsoleAction[] = [
           scope === 'all'
             ? `All double credits${job === '' ? '' : ` of job ${job}`}`
             : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
-        ...{ actor: decidedBy, via: 'console', reason, audit },
+        actor: decidedBy,
+        via: 'console',
+        reason,
+        audit,
       });
       return lead(change, preview, 'No order is credited more than once any more.');
     },
@@ -201,7 +207,10 @@ export const bulkActions: readonly ConsoleAction[] = [
         decision,
         files: scope === 'all' ? filter : { fileIds },
         chosen: scope === 'all' ? describeFiles(filter) : `${plural(fileIds.length, 'file')}, each ticked`,
-        ...{ actor: decidedBy, via: 'console', reason, audit },
+        actor: decidedBy,
+        via: 'console',
+        reason,
+        audit,
       });
       return lead(change, preview, 'No file matches any more.');
     },

@@ -32,7 +32,10 @@ export const claimActions: readonly ConsoleAction[] = [
       if (rows.length === 0)
         throw new Refused(named.length === 0 ? 'There is no line below the header.' : named.join(' '));
       const { auditId } = await addClaims(trx, {
-        ...{ lines: rows, file: null, deadline: deadline || null, unusable: named },
+        lines: rows,
+        file: null,
+        deadline: deadline || null,
+        unusable: named,
         ...by,
       });
       return auditId;

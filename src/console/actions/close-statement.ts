@@ -49,9 +49,13 @@ export const statementActions: readonly ConsoleAction[] = [
     }),
     async perform({ trx, config, by, afterwards }, { month, deal, recipient, language, after }) {
       const requested = await requestStatementMail(trx, {
-        ...{ month, dealId: deal, recipient, after: after || null },
+        month,
+        dealId: deal,
+        recipient,
+        after: after || null,
         language: isLanguage(language) ? language : null,
-        ...{ config, ...by },
+        config,
+        ...by,
       });
       if (requested.kind === 'refused') throw new Refused(requested.why);
       afterwards((db) => sendStatementMails(db, { config }));

@@ -54,8 +54,13 @@ export const orderActions: readonly ConsoleAction[] = [
     async perform({ trx, by, afterwards }, form) {
       const { entry: entryId, decision, deal, collab, state, attempt, credits } = form;
       const settled = await settleDoubt(trx, {
-        ...{ entryId, decision, dealId: deal || null, collabId: collab || null },
-        ...{ shown: { state, attempt }, shownCredits: credits, ...by },
+        entryId,
+        decision,
+        dealId: deal || null,
+        collabId: collab || null,
+        shown: { state, attempt },
+        shownCredits: credits,
+        ...by,
       });
       if (settled.kind !== 'settled') throw new Refused(explainRefusal(entryId, settled));
       if (decision !== 'acknowledge') afterwards((db) => refreshReporting(db, { job: settled.job }));

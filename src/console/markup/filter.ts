@@ -31,7 +31,9 @@ type FilterField<Value> = {
 const fieldOf =
   (read: (asked: Asked, name: string) => string | null, type: 'text' | 'date' = 'text') =>
   (label: string, options?: readonly string[]): FilterField<string | null> => ({
-    ...{ label, read, type },
+    label,
+    read,
+    type,
     ...(options === undefined ? {} : { options }),
   });
 

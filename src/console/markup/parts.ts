@@ -77,7 +77,11 @@ export function zonedTime(
   const format =
     formats.get(key) ??
     new Intl.DateTimeFormat('en-GB', {
-      ...{ timeZone: zone, day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+      timeZone: zone,
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
       ...(isOfNow ? {} : { year: 'numeric' }),
       ...(seconds ? { second: '2-digit' } : {}),
     });

@@ -96,7 +96,8 @@ function nextStep(bulk: Bulk, { process, sums, visit }: Known & { readonly proce
 <p>It is about exactly ${entries === 1 ? 'this' : 'these'} ${countOf(decision, entries)}, whatever comes later. What is no longer as it is shown here is left alone.</p>
 ${actionForm(visit, '/bulk/confirm', {
   hidden: { bulk: bulkId },
-  ...{ reason, button: describeBulk(bulk) },
+  reason,
+  button: describeBulk(bulk),
   ...(decision === 'resend'
     ? {
         confirm: `I understand that if the service has already processed any of these ${countOf('resend', entries)}, an influencer is credited twice, and nobody can undo that.`,
@@ -152,7 +153,9 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
   const isFiles = isAboutFiles(bulk.decision);
   return pagedTable(
     {
-      ...{ rows: items, visit, key: 'subjectId' },
+      rows: items,
+      visit,
+      key: 'subjectId',
       about: `${isFiles ? 'Files' : 'Entries'} of the bulk action`,
       none: `No ${isFiles ? 'file' : 'entry'} was chosen.`,
     },

@@ -242,7 +242,9 @@ function forms(entry: OpenEntry, { deals, credit, visit }: Offered): Html {
   const form = (button: string, hidden: Readonly<Record<string, string>>, fields?: Html) =>
     actionForm(visit, '/doubts/settle', {
       hidden: { entry: entryId, state, attempt: String(attempt), ...hidden },
-      ...{ fields, button, returnTo: visit.link(PATH) },
+      fields,
+      button,
+      returnTo: visit.link(PATH),
     });
   const acknowledge =
     credit === null
@@ -309,7 +311,10 @@ type Entry = {
 /** A checkbox that chooses an entry for the form below the list. */
 function entryBox({ entryId, amount, currency }: Entry, form = FORM): Html {
   return chooseBox({
-    ...{ form, name: 'entry', value: entryId, label: `entry ${entryId}` },
+    form,
+    name: 'entry',
+    value: entryId,
+    label: `entry ${entryId}`,
     amount: amount === null ? null : formatMoney(amount, currency),
   });
 }

@@ -150,7 +150,12 @@ function moneyOf(groups: readonly Group<unknown>[]): string {
 
 function boxOf({ href, what, count, amounts, withoutAmount }: Group<unknown>): Html {
   return chooseBox({
-    ...{ form: FORM, name: 'chosen', value: keyOf(href), label: what, count, withoutAmount },
+    form: FORM,
+    name: 'chosen',
+    value: keyOf(href),
+    label: what,
+    count,
+    withoutAmount,
     amount: amounts.length === 0 ? null : formatAmounts(amounts),
   });
 }
@@ -242,7 +247,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
           dealId: null,
           sinceBefore: null,
         },
-        ...{ doubts, count: `${countUpTo(doubts, COUNT_LIMIT)} ${doubts === 1 ? 'entry' : 'entries'}` },
+        doubts,
+        count: `${countUpTo(doubts, COUNT_LIMIT)} ${doubts === 1 ? 'entry' : 'entries'}`,
         amounts: formatAmounts(chosen.flatMap(({ amounts }) => amounts)),
         isChosen: true,
       });
@@ -261,7 +267,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
     '/bulk/preview-credits',
     (visit, chosen) =>
       acknowledgeManyForm(visit, {
-        ...{ job: null, credits: chosen.length },
+        job: null,
+        credits: chosen.length,
         entryIds: chosen.flatMap(({ of }) => of),
       }),
   ),

@@ -88,7 +88,8 @@ export const ordersPage = definePage(PATH, async (visit) => {
   });
   const { outcome, code_is: matchedWhole, reason, creator, code, link, ...of } = asked.filter;
   const filter: OrderFilter = {
-    ...{ ...of, matchedWhole },
+    ...of,
+    matchedWhole,
     reason,
     creator: creator === null ? null : await spellingsOf(visit.db, creator),
     matched: link === null ? code : null,
@@ -98,11 +99,10 @@ export const ordersPage = definePage(PATH, async (visit) => {
   };
   const [rows, { count, facets }, outcomes] = await Promise.all([
     listOrders(visit.db, {
-      ...{ ...filter, disposition: outcome },
-      ...{
-        limit: PAGE_ROWS + 1,
-        after: keyOf(visit, { at: 'instant', job: 'text', source: 'text', orderId: 'text' }),
-      },
+      ...filter,
+      disposition: outcome,
+      limit: PAGE_ROWS + 1,
+      after: keyOf(visit, { at: 'instant', job: 'text', source: 'text', orderId: 'text' }),
     }),
     countFacets(visit.db, { ...filter, disposition: outcome, limit: COUNT_LIMIT, values: SHOWN_VALUES }),
     countOutcomes(visit.db, filter),
@@ -210,7 +210,8 @@ async function notFound(
   { source, order }: { readonly source: string; readonly order: string },
 ): Promise<ShownPage> {
   const rejected = await countRejected(visit.db, {
-    ...{ limit: COUNT_LIMIT, isOpen: true },
+    limit: COUNT_LIMIT,
+    isOpen: true,
     sources: source === '-' ? null : [source],
   });
   return missing(

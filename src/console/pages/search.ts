@@ -26,7 +26,8 @@ export const searchPage = definePage('/search', async (visit) => {
           });
     return {
       download: {
-        ...{ name: 'suggestions.txt', type: 'text/plain' },
+        name: 'suggestions.txt',
+        type: 'text/plain',
         content: [...new Set(found.map(suggestionOf))].join('\n'),
       },
     };

@@ -117,7 +117,14 @@ const MARK = /^\p{M}$/u;
 /** `&#1114111;` is the longest one that can be a character. */
 const MAX_ENTITY_CHARS = 10;
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ amp: '&', commat: '@', period: '.', plus: '+', lt: '<', gt: '>', quot: '"', nbsp: ' ' },
+  amp: '&',
+  commat: '@',
+  period: '.',
+  plus: '+',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  nbsp: ' ',
 };
 
 /**

@@ -295,7 +295,10 @@ function judgeHeader(
   const [mistakes, warnings]: [RowProblem[], RowProblem[]] = [[], []];
   const known = `Known columns: ${columns.join(', ')}.`;
   const problem = (column: string | null, reason: string, help: string): RowProblem => ({
-    ...{ line: 1, value: null, reason, help },
+    line: 1,
+    value: null,
+    reason,
+    help,
     column: column === null ? null : maskAddresses(column),
   });
   const missingColumns = required
@@ -334,7 +337,9 @@ function widthOf(names: readonly string[], records: readonly Line[]): number {
 
 function raggedRow({ cells, line }: Line, width: number): RowProblem {
   return {
-    ...{ line, column: null, value: null },
+    line,
+    column: null,
+    value: null,
     reason: `The row has ${plural(cells.length, 'cell')}, and the header has ${width}.`,
     help:
       cells.length < width

@@ -92,8 +92,13 @@ export function openSourceAges(
           or (state = 'held' and (hold_code = ${CONFLICTING_STATES} or newest_since is not null)))
       order by source_file_id`;
     return rows.map(({ id, version, seenAt, newestSince, isHeld, isRead, ...file }) => ({
-      ...{ id, version, isHeld, isRead, age: ageOf(file) },
-      ...{ seenMs: seenAt.getTime(), newestSinceMs: newestSince?.getTime() ?? null },
+      id,
+      version,
+      isHeld,
+      isRead,
+      age: ageOf(file),
+      seenMs: seenAt.getTime(),
+      newestSinceMs: newestSince?.getTime() ?? null,
     }));
   }
 
@@ -108,8 +113,13 @@ export function openSourceAges(
 
   function add(file: SourceFile, id: string, isHeld: boolean): Read {
     const read = {
-      ...{ id, version: file.version, age: ageOf(file), isHeld, isRead: !isHeld },
-      ...{ seenMs: Date.now(), newestSinceMs: null },
+      id,
+      version: file.version,
+      age: ageOf(file),
+      isHeld,
+      isRead: !isHeld,
+      seenMs: Date.now(),
+      newestSinceMs: null,
     };
     if (loaded !== null) return put(loaded, read);
     // If they are loaded later, the database will return this one too.

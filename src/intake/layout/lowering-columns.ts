@@ -99,7 +99,10 @@ function unreadStates(
   if (signature.length > 0) return [];
   const found = new Set(STATE_MEANINGS.flatMap((meaning) => unreadColumns(header, meaning, source)));
   return [...found].map((name) => ({
-    ...{ columns: [name], says: 'whether the order counts', mayBeMissing: null, renamed: [] },
+    columns: [name],
+    says: 'whether the order counts',
+    mayBeMissing: null,
+    renamed: [],
   }));
 }
 

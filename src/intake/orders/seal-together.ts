@@ -99,8 +99,14 @@ async function seal(trx: Transaction<DB>, options: SealTogetherOptions): Promise
     if (sourceFileId === undefined || staged === undefined || statistics === undefined) throw new Undecided();
     const { new: ordersNew, stagedRows: orderRows, cancelled } = staged;
     const totals = {
-      ...{ ordersNew, ordersChanged: 0, ordersUnchanged: 0, ordersOlder: 0 },
-      ...{ orderRows, rejectedRows: 0, cancelled, alike: staged },
+      ordersNew,
+      ordersChanged: 0,
+      ordersUnchanged: 0,
+      ordersOlder: 0,
+      orderRows,
+      rejectedRows: 0,
+      cancelled,
+      alike: staged,
     };
     const reason = await findHoldReason(trx, { sourceFileId, rowsRead, totals, thresholds });
     if (reason !== null) throw new Undecided();

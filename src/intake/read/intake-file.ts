@@ -219,7 +219,12 @@ async function readFile(
     });
     const result = await intake.take(run, reading, {
       ...read,
-      ...{ file, chunks: watched, digest, footer, check, others },
+      file,
+      chunks: watched,
+      digest,
+      footer,
+      check,
+      others,
     });
     span.describe({ 'influencer_sync.file.state': result.kind });
     if (result.kind === 'sealed') {

@@ -52,8 +52,15 @@ export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntak
     const file = { sourceFileId: read.sourceFileId, source: source.name, others };
     return sealRows(db, {
       ...read,
-      ...{ runId, rowsRead, staged, passedOver, contentSha256: digest(), footer },
-      ...{ source: source.name, usedAs: readFor, maxRejectedShare: source.limits.maxRejectedShare },
+      runId,
+      rowsRead,
+      staged,
+      passedOver,
+      contentSha256: digest(),
+      footer,
+      source: source.name,
+      usedAs: readFor,
+      maxRejectedShare: source.limits.maxRejectedShare,
       judge: (trx) => judge(trx, file),
       publish: (trx) => publish(trx, file),
     });

@@ -69,7 +69,11 @@ export function toMismatch(body: Buffer, proposal: Partial<EventDescription>): W
     body: JSON.stringify(proposal),
     // Not that of the body: once it is described, the service may send the same event again.
     bodySha256: createHash('sha256').update('signature_mismatch ').update(body).digest('hex'),
-    ...{ dealId: null, collabId: null, sentAt: null, order: null, codeChange: null },
+    dealId: null,
+    collabId: null,
+    sentAt: null,
+    order: null,
+    codeChange: null,
   };
 }
 

@@ -119,7 +119,8 @@ export async function insertClaims(
     join ops.credit_claims c on c.claim_key = g.key and c.state = 'open'
     order by g.line`;
   return {
-    ...{ added: added.map(({ id }) => id), completed: completed.map(({ id }) => id) },
+    added: added.map(({ id }) => id),
+    completed: completed.map(({ id }) => id),
     contradictions: contradicted.flatMap(contradictionsOf),
   };
 }
@@ -138,7 +139,10 @@ type Contradicted = {
 function contradictionsOf(of: Contradicted): readonly RowProblem[] {
   const { line, claimId, lineDay, lineCode, lineMoney } = of;
   const problem = (column: string, value: string): RowProblem => ({
-    ...{ line, column, value, reason: `Claim ${claimId} of this order states another one, and keeps it.` },
+    line,
+    column,
+    value,
+    reason: `Claim ${claimId} of this order states another one, and keeps it.`,
     help: 'Ask the creator which one is right. If it is this one, answer by what the order itself says.',
   });
   return [
@@ -236,14 +240,24 @@ export async function setClaimState(
   },
 ): Promise<void> {
   const unanswered = {
-    ...{ answer: null, explanation: null, reply: null, found_source: null, found_order_id: null },
-    ...{ credited_amount: null, credited_currency: null },
-    ...{ statement_month: null, answered_at: null, answered_by: null },
-    ...{ closed_at: null, closed_by: null, close_reason: null },
+    answer: null,
+    explanation: null,
+    reply: null,
+    found_source: null,
+    found_order_id: null,
+    credited_amount: null,
+    credited_currency: null,
+    statement_month: null,
+    answered_at: null,
+    answered_by: null,
+    closed_at: null,
+    closed_by: null,
+    close_reason: null,
   };
   const closed = {
     closed_at: sql<Date>`clock_timestamp()`,
-    ...{ closed_by: maskAddresses(by), close_reason: maskAddresses(reason) },
+    closed_by: maskAddresses(by),
+    close_reason: maskAddresses(reason),
   };
   await trx
     .updateTable('ops.credit_claims')

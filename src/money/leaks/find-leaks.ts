@@ -38,7 +38,12 @@ export async function findLeaks(
     const usual = usualBefore(first, last.days);
     return [
       {
-        ...{ ...last, ...usual, code, dealId, influencerHandle, since: isoOf(flagged) },
+        ...last,
+        ...usual,
+        code,
+        dealId,
+        influencerHandle,
+        since: isoOf(flagged),
         began: began && datesOf(began),
       },
     ];
@@ -161,9 +166,13 @@ function judgeWindow(
     share + SURPRISE.countWeight * Math.min(count, SURPRISE.mostCount) > SURPRISE.limit;
   if (!isFlagged) return null;
   return {
-    ...{ day, days: length, orders: seen.whole, withoutLink: seen.part },
+    day,
+    days: length,
+    orders: seen.whole,
+    withoutLink: seen.part,
     usualOrders: usual.whole / history.length,
-    ...{ usualWithoutLink: usual.part / history.length, usualShare: usual.part / usual.whole },
+    usualWithoutLink: usual.part / history.length,
+    usualShare: usual.part / usual.whole,
   };
 }
 

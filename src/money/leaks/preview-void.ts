@@ -69,8 +69,10 @@ export async function previewVoid(
   const { timeZone, returnWindowDays } = today;
   const lastDue = new Date(now.getTime() + (returnWindowDays + 1) * DAY_MS);
   const replayed = await replayTerms(db, {
-    ...{ today, draft: { ...today, terms: parseTerms(text).rows } },
-    ...{ from: day.slice(0, 7), to: lastDue.toISOString().slice(0, 7) },
+    today,
+    draft: { ...today, terms: parseTerms(text).rows },
+    from: day.slice(0, 7),
+    to: lastDue.toISOString().slice(0, 7),
   });
   const over = monthBefore(now, timeZone);
   const closed = await lastClosed(db);

@@ -199,7 +199,10 @@ export async function findUnpaid(
       const { currency } = first.item;
       const { payee, hasNoDeal } = first;
       return {
-        ...{ creator: nameOf(first), currency, amount, items: group.map(({ item }) => item) },
+        creator: nameOf(first),
+        currency,
+        amount,
+        items: group.map(({ item }) => item),
         becomes: group.some(isUndecided)
           ? 'former_creator'
           : becomesOf({ amount, payee, hasNoDeal, minimum: minimum[currency] ?? '0' }),

@@ -134,8 +134,10 @@ export async function insertProposal(
   const { proposal_id: proposalId } = await trx
     .insertInto('ops.payment_proposals')
     .values({
-      ...{ month: sql<Date>`${`${month}-01`}::date`, message_id: messageId },
-      ...{ proposed_by: maskAddresses(by), reason: maskAddresses(reason) },
+      month: sql<Date>`${`${month}-01`}::date`,
+      message_id: messageId,
+      proposed_by: maskAddresses(by),
+      reason: maskAddresses(reason),
     })
     .returning('proposal_id')
     .executeTakeFirstOrThrow();

@@ -75,7 +75,11 @@ export function loadPayees({ payments }: Pick<StatementSettings, 'payments'>): r
   const unusable = (message: string, help: string, more: object = {}): KnownError =>
     configurationError({
       code: 'payees_unusable',
-      ...{ message, where: path, help, safe: 'Nothing was changed.', ...more },
+      message,
+      where: path,
+      help,
+      safe: 'Nothing was changed.',
+      ...more,
     });
   const { text } = readSheetFile(path, ({ isMissing, cause }) =>
     isMissing

@@ -307,8 +307,10 @@ function foldPayment(
   return {
     state: isNothing ? (isReturned ? 'returned' : 'exported') : isWhole ? 'paid' : 'partly_paid',
     // What is too much stays with the creator, until it comes back.
-    ...{ paidAmount: isWhole ? amount : paid, overpaidAmount: isWhole ? subtractMoney(paid, amount) : '0' },
-    ...{ paidOn: isNothing ? null : paidOn, holds },
+    paidAmount: isWhole ? amount : paid,
+    overpaidAmount: isWhole ? subtractMoney(paid, amount) : '0',
+    paidOn: isNothing ? null : paidOn,
+    holds,
   };
 }
 

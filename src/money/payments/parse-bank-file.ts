@@ -87,8 +87,13 @@ function parseCamt(xml: string, unreadable: (message: string) => KnownError): Ba
   if (/<!DOCTYPE/i.test(xml)) throw unreadable('The file declares a document type, which no bank does.');
   if (XMLValidator.validate(xml) !== true) throw unreadable('The file is not whole: its XML is broken.');
   const parser = new XMLParser({
-    ...{ ignoreAttributes: false, attributeNamePrefix: '@', removeNSPrefix: true },
-    ...{ parseTagValue: false, parseAttributeValue: false, processEntities: false, maxNestedTags: 40 },
+    ignoreAttributes: false,
+    attributeNamePrefix: '@',
+    removeNSPrefix: true,
+    parseTagValue: false,
+    parseAttributeValue: false,
+    processEntities: false,
+    maxNestedTags: 40,
     isArray: (name) => LISTS.has(name),
   });
   let document: Node;
@@ -144,7 +149,9 @@ function readEntry(entry: Node, detail: Node, isOneOfSeveral: boolean): Found | 
   const reference = textAt(detail, 'Refs', 'EndToEndId');
   return {
     kind: direction === 'DBIT' ? 'paid' : 'returned',
-    ...{ bookedOn: booked, amount: sumMoney([amount.replace(/(\.\d{4})0+$/, '$1')]), currency },
+    bookedOn: booked,
+    amount: sumMoney([amount.replace(/(\.\d{4})0+$/, '$1')]),
+    currency,
     endToEndId: reference === null || reference === 'NOTPROVIDED' ? null : reference,
     accountMark: iban === null ? null : accountMark(iban),
     bankReference: textAt(detail, 'Refs', 'AcctSvcrRef') ?? textAt(entry, 'AcctSvcrRef'),
@@ -183,8 +190,12 @@ const SHEET: Sheet<(typeof BANK_CSV)[number], Found> = {
   columns: BANK_CSV,
   aliases: new Map(
     Object.entries({
-      ...{ end_to_end_id: 'reference', endtoendid: 'reference', 'end to end id': 'reference' },
-      ...{ date: 'day', booked_on: 'day', 'booking date': 'day' },
+      end_to_end_id: 'reference',
+      endtoendid: 'reference',
+      'end to end id': 'reference',
+      date: 'day',
+      booked_on: 'day',
+      'booking date': 'day',
     } as const),
   ),
   required: [['reference', 'iban'], ['amount'], ['currency'], ['day'], ['type']],
@@ -210,7 +221,10 @@ const SHEET: Sheet<(typeof BANK_CSV)[number], Found> = {
     if (iban === null && cell('iban') !== '')
       return refuse('iban', 'This is not an IBAN.', 'Correct it, or leave it blank.');
     return {
-      ...{ kind, bookedOn: cell('day'), amount: sumMoney([amount]), currency },
+      kind,
+      bookedOn: cell('day'),
+      amount: sumMoney([amount]),
+      currency,
       endToEndId: cell('reference') || null,
       accountMark: iban === null ? null : accountMark(iban),
       bankReference: cell('bank_reference') || null,

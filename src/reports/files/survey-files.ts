@@ -164,8 +164,14 @@ function toSurveyed(
   file: Pick<SurveyedFile, 'uri' | 'state' | 'why'> & Partial<SurveyedFile>,
 ): SurveyedFile {
   return {
-    ...{ source: source.name, readFor: null, help: null, sizeBytes: null, rows: null },
-    ...{ olderOrders: 0, agedAt: null, ageBasis: null },
+    source: source.name,
+    readFor: null,
+    help: null,
+    sizeBytes: null,
+    rows: null,
+    olderOrders: 0,
+    agedAt: null,
+    ageBasis: null,
     ...file,
   };
 }

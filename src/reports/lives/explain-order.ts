@@ -222,7 +222,9 @@ async function readLife(
     );
   return {
     ...life,
-    ...{ versions, hasPrunedVersions, attributions },
+    versions,
+    hasPrunedVersions,
+    attributions,
     entries: await readEntries(db, life),
     rejected: await listRejected(db, {
       sources: life.source === null ? null : [life.source],

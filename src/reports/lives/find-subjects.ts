@@ -154,7 +154,10 @@ export async function findSubjects(
   const found = await Promise.all(
     kinds.map(async (kind) =>
       (await FINDERS[kind](db, text, partsUpTo, kinds.length === 1)).map((one) => ({
-        ...{ source: null, note: null, ...one, kind },
+        source: null,
+        note: null,
+        ...one,
+        kind,
         name: maskAddresses(one.name),
       })),
     ),

@@ -62,7 +62,9 @@ export async function describeMoney(
     () => listReturns(db, { by: 'deal', ...ofMonth, limit }),
     (rows, hasMore) =>
       describeReturns(rows, {
-        ...{ by: 'deal', months: month, hasMore },
+        by: 'deal',
+        months: month,
+        hasMore,
         commands: command(`returns --from ${month} --to ${month}`),
       }),
   );
@@ -71,7 +73,8 @@ export async function describeMoney(
     () => listCustomersWon(db, { from: wonFrom, to: month, areMostFirst: true, limit }),
     (rows, hasMore) =>
       describeCohorts(rows, {
-        ...{ months: describeMonths({ from: wonFrom, to: month }), hasMore },
+        months: describeMonths({ from: wonFrom, to: month }),
+        hasMore,
         commands: command(`returns customers --from ${wonFrom} --to ${month}`),
       }),
   );

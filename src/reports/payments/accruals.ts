@@ -99,7 +99,11 @@ export async function readAccruals(
     const closed = await rowsOf<Accrual>(trx)`${closedAccruals({ from, month })}`;
     const held = [...Map.groupBy(await listHeld(trx), (one) => one.currency)].map(
       ([currency, own]): Accrual => ({
-        ...{ standing: 'held', month: null, brandId: null, currency, amount: null },
+        standing: 'held',
+        month: null,
+        brandId: null,
+        currency,
+        amount: null,
         orders: own.reduce((sum, { orders }) => sum + orders, 0),
       }),
     );

@@ -31,8 +31,24 @@ export type Debtor = {
 
 /** Letters that have no mark to take away. */
 const LETTERS: Readonly<Record<string, string>> = {
-  ...{ ß: 'ss', Æ: 'AE', æ: 'ae', Ø: 'O', ø: 'o', Œ: 'OE', œ: 'oe', Ł: 'L', ł: 'l', Đ: 'D', đ: 'd', Þ: 'TH' },
-  ...{ þ: 'th', ð: 'd', ı: 'i', '&': '+', '’': "'", _: '-' },
+  ß: 'ss',
+  Æ: 'AE',
+  æ: 'ae',
+  Ø: 'O',
+  ø: 'o',
+  Œ: 'OE',
+  œ: 'oe',
+  Ł: 'L',
+  ł: 'l',
+  Đ: 'D',
+  đ: 'd',
+  Þ: 'TH',
+  þ: 'th',
+  ð: 'd',
+  ı: 'i',
+  '&': '+',
+  '’': "'",
+  _: '-',
 };
 const MAX_NAME_CHARS = 70;
 const MAX_TEXT_CHARS = 140;

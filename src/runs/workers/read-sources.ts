@@ -44,7 +44,10 @@ function spreadSources(run: Run, sources: readonly SourceSettings[], purpose: Pu
       if (sources.length > 1) progress.begin({ name: 'read', label, unit: 'rows', total: null });
       return sources.map(
         (source): UnitPayload => ({
-          ...{ source: source.name, uri: source.uri, file, allowEmpty },
+          source: source.name,
+          uri: source.uri,
+          file,
+          allowEmpty,
           hash: readingHash(config, source, purpose),
         }),
       );

@@ -95,10 +95,18 @@ export async function performUnit(
           unit,
           kind,
           run: {
-            ...{ runId: unit.runId, owner, config, job, nouns: kind.nouns },
-            ...{ db, progress, sourceClients, client },
+            runId: unit.runId,
+            owner,
+            config,
+            job,
+            nouns: kind.nouns,
+            db,
+            progress,
+            sourceClients,
+            client,
             isLeaseHeld: () => !abandoned.aborted && heartbeat.isHeld() && isRunHeld(),
-            ...{ draining, onTarget },
+            draining,
+            onTarget,
             options: {
               limit: null,
               file: textOf(unit.payload.file),
@@ -133,7 +141,8 @@ function watchUnit(
   return watchRun({
     subject: `The reading of source ${textOf(payload.source)} by a worker (process ${process.pid} on ${hostname()})`,
     timing: {
-      ...{ deadlineMinutes: null, stepMinutes: null },
+      deadlineMinutes: null,
+      stepMinutes: null,
       stallMinutes: kind === 'read-source' ? job.stallMinutes : Number.POSITIVE_INFINITY,
     },
     draining,

@@ -50,7 +50,10 @@ export function diagnoseSignature(
             };
             if (!isSignedBody(body, given, { secrets, events: tried })) continue;
             const found = {
-              ...{ signed, signature, encoding, secret },
+              signed,
+              signature,
+              encoding,
+              secret,
               ...asWritten('signature_header', signatureHeader, events),
               ...asWritten('timestamp_header', timestampHeader, events),
             };

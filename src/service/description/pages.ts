@@ -42,7 +42,11 @@ export function findNextPage(
 ): NextPage | null {
   const { path, items } = page;
   const more = (why: string, query: Query | null, sign: Partial<NextPage> = {}): NextPage => ({
-    ...{ why, query, total: null, isGuess: false, pagesAtMost: limits.pages },
+    why,
+    query,
+    total: null,
+    isGuess: false,
+    pagesAtMost: limits.pages,
     ...sign,
   });
   if (paging !== null) {

@@ -104,7 +104,11 @@ export function fromServiceAnswer(
   const read = { ...answer, text, verdict: withInner(verdict, inner) };
   if (items === undefined || !isList(operation)) return read;
   const next = findNextPage(service, described.paging, {
-    ...{ query: input.query ?? {}, received, content, headers: answer.headers, items: items.length },
+    query: input.query ?? {},
+    received,
+    content,
+    headers: answer.headers,
+    items: items.length,
     path: described.path ?? accountSearchOperations[operation].path,
   });
   return { ...read, list: { items, next } };

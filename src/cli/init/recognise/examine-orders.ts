@@ -188,8 +188,15 @@ async function measure(
   { files, maxRows, source, clients }: ExamineOptions,
 ): Promise<Measured> {
   const measured: Measured = {
-    ...{ money: new Cells(), times: new Cells(), codes: new Cells(), currency: new Cells() },
-    ...{ moneyOfFiles: [], hasZoneColumn: false, footer: [], missing: new Map(), problems: [] },
+    money: new Cells(),
+    times: new Cells(),
+    codes: new Cells(),
+    currency: new Cells(),
+    moneyOfFiles: [],
+    hasZoneColumn: false,
+    footer: [],
+    missing: new Map(),
+    problems: [],
   };
   let rows = 0;
   for (const { file, encoding } of files) {

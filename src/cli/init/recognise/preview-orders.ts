@@ -123,7 +123,10 @@ export async function previewOrders(
   // currency.
   const { name, timeZone, missingColumns, decimalMark = null } = source;
   const given = {
-    ...{ name, dateOrder, decimalMark, missingColumns },
+    name,
+    dateOrder,
+    decimalMark,
+    missingColumns,
     timeZone: timeZone ?? (isComplete ? null : 'UTC'),
     currency,
   };
@@ -152,7 +155,11 @@ export async function previewOrders(
     try {
       const mapping = {
         modifiedAt: file.modifiedAt ?? null,
-        ...{ layout, source: given, dates, marks, anyStatus: job.include === 'any' },
+        layout,
+        source: given,
+        dates,
+        marks,
+        anyStatus: job.include === 'any',
         onFooter: (row: FooterRow) => void collected.footer.push(row),
         onIdColumn: ({ name, isFallback }: { name: string | null; isFallback: boolean }) => {
           if (isFallback && hasPreferred) collected.fallbackId = name;
@@ -174,7 +181,9 @@ export async function previewOrders(
       // As long as it is not known which of day and month comes first, dates are not judged.
       const writtenMs = isDateOpen ? Number.POSITIVE_INFINITY : exportedAtMs(file.modifiedAt ?? null);
       state(stated, isSummed ? withDoubts(orders, missing) : orders, {
-        ...{ age, isSummed, writtenMs },
+        age,
+        isSummed,
+        writtenMs,
       });
     } catch (error) {
       if (!(error instanceof FileHeld)) throw error;

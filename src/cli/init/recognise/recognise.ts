@@ -296,7 +296,9 @@ async function examineValues(
     });
   if (subject === 'customers') return examineCustomers(examine);
   return {
-    ...{ kind: subject ?? 'clicks', layout, isPartial: true },
+    kind: subject ?? 'clicks',
+    layout,
+    isPartial: true,
     rows: top.records.length + top.rejected.length,
   };
 }

@@ -93,7 +93,8 @@ async function unowned(filter: CodeFilter, visit: Visit): Promise<Html> {
 
 async function assigned(filter: CodeFilter, visit: Visit): Promise<Html> {
   const rows = await listAssignedCodes(visit.db, {
-    ...{ ...filter, limit: PAGE_ROWS + 1 },
+    ...filter,
+    limit: PAGE_ROWS + 1,
     after: keyOf(visit, { job: 'text', folded: 'text' }),
   });
   return pagedTable(

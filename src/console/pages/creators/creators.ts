@@ -126,7 +126,10 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
     listCreatorCodes(db, { creator: handle, deals: ids, limit: SHOWN }),
     countUnknownEarnings(db, creator),
     listCreatorStatements(db, {
-      ...{ handle, creator, deals: ids, limit: SHOWN },
+      handle,
+      creator,
+      deals: ids,
+      limit: SHOWN,
       fees: 'problem' in rules ? null : { rules, month: monthAfter(last) },
     }),
     ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
@@ -245,11 +248,14 @@ function monthCharts(
   const known = months.map(({ key }) => key);
   return html`${[...Map.groupBy(months, ({ currency }) => currency)].map(([currency, sums]) => {
     const chart = revenueChart(sums, {
-      ...{ months: known, currency },
+      months: known,
+      currency,
       hrefOf: (month) =>
         visit.link('/orders', {
           outcome: 'credited',
-          ...{ creator, from: `${month}-01`, to: lastDayOf(month) },
+          creator,
+          from: `${month}-01`,
+          to: lastDayOf(month),
         }),
     });
     return chart === null ? null : html`<p class="dim">Net revenue in ${currency} by month</p>${chart}`;

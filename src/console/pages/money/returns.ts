@@ -77,7 +77,8 @@ export const returnsPage = definePage(PATH, async (visit) => {
       ...filter,
       // Months are compared with each other, so the list has those of the picture.
       ...(by === 'month' && !visit.query.has('from') && !visit.query.has('to') ? year : {}),
-      ...{ by, inCurrency },
+      by,
+      inCurrency,
       limit: PAGE_ROWS + 1,
       after: keyOf(visit, RETURN_KEY),
     }),
@@ -124,8 +125,10 @@ ${figure(`Net revenue, ${currency}`, said?.net ?? 'none', {
   ...(hasOrders
     ? {
         href: visit.link('/orders', {
-          ...{ outcome: 'credited', deal: textOf(visit, 'deal') },
-          ...{ from: `${last}-01`, to: lastDayOf(last) },
+          outcome: 'credited',
+          deal: textOf(visit, 'deal'),
+          from: `${last}-01`,
+          to: lastDayOf(last),
         }),
       }
     : {}),
@@ -135,7 +138,8 @@ ${figure('Orders', said?.orders ?? '0', { note: beside(({ orders }) => orders) }
 ${figure('New customers', said?.newCustomers ?? '0', { note: beside(({ newCustomers, unknownOrders }) => (unknownOrders === 0 ? newCustomers : null)) })}
 </div>
 ${revenueChart(sums, {
-  ...{ months: [...sums.map(({ key }) => key), last], currency },
+  months: [...sums.map(({ key }) => key), last],
+  currency,
   hrefOf: (month) => visit.link(PATH, { ...kept, from: month, to: month }),
 })}`;
   })}
@@ -243,7 +247,8 @@ export const customersWonPage = definePage(WON_PATH, async (visit) => {
   const after = keyOf(visit, { month: 'month', dealId: 'text', brandId: 'text', currency: 'text' });
   const [rows, own] = await Promise.all([
     listCustomersWon(visit.db, {
-      ...{ ...filter, limit: PAGE_ROWS + 1 },
+      ...filter,
+      limit: PAGE_ROWS + 1,
       after: after === null ? null : [after.month, after.dealId, after.brandId, after.currency],
     }),
     // Shown on request, because all customers who are influencers are compared with their orders.

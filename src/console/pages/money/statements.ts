@@ -231,7 +231,10 @@ async function download(
 async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> {
   const after = textOf(visit, 'after');
   const sums = await sumStatement(visit.db, {
-    ...{ month, rules, after, limit: PAGE_ROWS + 1 },
+    month,
+    rules,
+    after,
+    limit: PAGE_ROWS + 1,
     currency: textOf(visit, 'currency'),
     withDays: true,
   });
@@ -311,7 +314,9 @@ ${table(
             ? null
             : anchor(
                 visit.link(path, {
-                  ...{ deal: dealId, creator: isFormer ? influencerHandle : null, download: 'pdf' },
+                  deal: dealId,
+                  creator: isFormer ? influencerHandle : null,
+                  download: 'pdf',
                 }),
                 'PDF',
               ),
@@ -368,7 +373,8 @@ async function showDealLines(
   const [sums, lines] = await Promise.all([
     sumStatement(visit.db, { ...options, limit: PAGE_ROWS }),
     listDealLines(visit.db, {
-      ...{ ...options, limit: PAGE_ROWS + 1 },
+      ...options,
+      limit: PAGE_ROWS + 1,
       after: key === null ? null : { ...key, kind: key.kind as LineKey['kind'] },
     }),
   ]);
@@ -454,7 +460,10 @@ export const statementDocumentPage = definePage('/statements/:month/document', a
   const [creator, language] = [textOf(visit, 'creator'), textOf(visit, 'language')];
   const path = `/statements/${month}/document`;
   const document = await openCreatorStatement(visit.db, {
-    ...{ month, dealId, creator, config: visit.config },
+    month,
+    dealId,
+    creator,
+    config: visit.config,
     language: language !== null && isLanguage(language) ? language : null,
   }).catch((error: unknown) => ({ problem: describeKnown(error) }));
   if (document === null)

@@ -342,7 +342,10 @@ function planCustomers(
     codes: field('codes'),
     marks: layout.grouping.lineItems ? [...field('status'), ...field('total')] : [],
     consent: planConsent(header, {
-      ...{ layout, source, names, asOfMs: asOf.getTime() },
+      layout,
+      source,
+      names,
+      asOfMs: asOf.getTime(),
       isOfCustomers: !whole.required.includes('order_id'),
     }),
   };

@@ -38,7 +38,8 @@ export const leases: Diagnostic = {
           'Another run ends with exit code 5 until that one has ended.',
           `Wait until it ends. If that process was killed, its lease is over in ${Math.ceil(endsInMs / 1_000)} s: \`run --wait\` waits for it.`,
         ),
-        ...{ about: `run of ${job.name}`, isBusy: true },
+        about: `run of ${job.name}`,
+        isBusy: true,
       });
     }
     return findings;
