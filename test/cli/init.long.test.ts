@@ -78,6 +78,12 @@ test('the files that init writes for real exports pass doctor and plan, and the 
   expect(written).toMatch(/^ {4}# dealflow_id: D_FSSI4P #/m);
 
   const config = ['--config', 'my-shop/pipeline.yaml'];
+  const before = await run('doctor', ...config);
+  expect([before.exitCode, before.stdout.match(/^✗.*/gm)]).toEqual([
+    2,
+    [expect.stringContaining('The account was never mirrored')],
+  ]);
+  expect((await run('run', 'mirror-account', ...config)).exitCode).toBe(0);
   const doctor = await run('doctor', ...config);
   expect([doctor.exitCode, doctor.stdout.match(/^✗.*/m)]).toEqual([0, null]);
   const plan = await run('plan', 'attribute-orders', ...config);

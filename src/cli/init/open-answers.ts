@@ -337,14 +337,13 @@ function givenOptions(said: Said): readonly Given[] {
   const proposed = found.sources.flatMap((source) => source.proposed ?? []);
   const headers = [
     ...proposed.flatMap(({ columns }) => columns.map(({ header }) => header)),
-    ...unclear.flatMap((file) => (file.unclear ?? []).map(({ header }) => header)),
+    ...unclear.flatMap(({ header = [] }) => header),
   ];
   const spelled = new Map(headers.map((header) => [foldHeader(header), header]));
   const columns = [...(options.column ?? [])].map(([header, role]) =>
     judge(
       `--column ${inShellQuotes(`${spelled.get(header) ?? header}=${role}`)}`,
-      // Of a file with an unclear column, only that one is listed.
-      isWhole && unclear.length === 0 && !spelled.has(header),
+      isWhole && !spelled.has(header),
       {
         message: `--column names ${JSON.stringify(header)}, which is in no file for which a layout is proposed.`,
         help:

@@ -41,6 +41,8 @@ export type RefusedFile = {
   readonly why: string;
   /** Columns about which a person may say more, so that the file can be read. */
   readonly unclear?: readonly UnclearColumn[];
+  /** All its columns, if any of them is unclear. */
+  readonly header?: readonly string[];
   /** The encodings in which the file could be read, if a person must name one. */
   readonly possible?: readonly PossibleEncoding[];
   /** The text of a layout that a person may check and save to have the file read. */

@@ -270,7 +270,13 @@ function withoutLayout(
 ): Omit<RefusedFile, 'file'> {
   const isDamagedHeader = top.header.some((name) => name.includes('\uFFFD'));
   const damage = isDamagedHeader ? ' Letters of its header were lost (\uFFFD): export it again.' : '';
-  return { code, why: `${why}${damage}`, unclear, ...(example === undefined ? {} : { example }) };
+  return {
+    code,
+    why: `${why}${damage}`,
+    unclear,
+    header: top.header,
+    ...(example === undefined ? {} : { example }),
+  };
 }
 
 /** Reads the values of the files of a source with a layout. */
