@@ -65,19 +65,29 @@ async function passSettled(db: Database, job: string): Promise<void> {
   });
 }
 
-/** Has entries that are to be sent again compared with what is known of their orders by now: they may be cancelled. */
+/**
+ * Has entries that are to be sent again compared with what is known of their orders by now: they may be cancelled. One that
+ * is still credited, and whose source has another platform now, is sent under the platform that it had.
+ */
 async function compareResent(
   trx: Transaction<DB>,
   { job, orderPlatformBySource }: PrepareEntriesOptions,
 ): Promise<void> {
+  const platforms = toJsonParameter(
+    Object.entries(orderPlatformBySource).map(([source, platform]) => ({ source, platform })),
+  );
   await execute(trx)`
+    with resent as materialized (
+      select e.entry_id, e.order_platform
+      from ledger.entries e
+      where e.job = ${job} and not e.is_settled and e.state = 'ready' and e.attempt > 0
+        and e.effect = 'referral'
+    )
     update intake.attributions a set is_pending = true
-    where a.entry_id = any (array(
-        select e.entry_id from ledger.entries e
-        where e.job = ${job} and not e.is_settled and e.state = 'ready' and e.attempt > 0
-          and e.effect = 'referral'))
-      and a.job = ${job} and a.source = any(${Object.keys(orderPlatformBySource)}::text[])
-      and not a.is_pending`;
+    from resent e, jsonb_to_recordset(${platforms}::jsonb) as p (source text, platform text)
+    where a.entry_id = any (array(select entry_id from resent)) and a.entry_id = e.entry_id
+      and a.job = ${job} and a.source = p.source and not a.is_pending
+      and (a.outcome is distinct from 'attributed' or ledger.is_platform(e.order_platform, p.platform))`;
 }
 
 /**
