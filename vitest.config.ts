@@ -31,9 +31,9 @@ export default defineConfig(({ mode }) => ({
     sequence: { sequencer: DocumentsFirst },
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // On two cores: two files at a time would leave a seventh of them unused, and four of the long ones, which wait for leases and
-    // timeouts, as much.
-    maxWorkers: mode === 'long' ? 5 : 3,
+    // On two cores: two files at a time would leave a seventh of them unused; long tests wait for leases and timeouts as well. With
+    // five of these, some waits of a test are over before what it waits for has its turn.
+    maxWorkers: mode === 'long' ? 4 : 3,
     // It lies in node_modules, which may be another user's.
     fsModuleCache: isWritable(() => fileURLToPath(new URL('node_modules', import.meta.url))),
   },
