@@ -75,6 +75,16 @@ export function withWholeDeals({ terms }: StatementRules, entries: RawBuilder<un
     where ${rows.length > deals.length} or d.deal_id = any (${deals}::text[])`;
 }
 
+/** A row of terms for SQL: its line, its deal, and the days on which it is valid. */
+export function scopeOf(row: Terms): Readonly<Record<string, string | number | null>> {
+  return {
+    line: row.line,
+    deal_id: row.dealId,
+    valid_from: row.validFrom ?? '-infinity',
+    valid_to: row.validTo ?? 'infinity',
+  };
+}
+
 /**
  * SQL: common table expressions, the last of which, `chosen_terms`, has for each order of `accepted` the row with conditions that
  * applies, if there is one: `entry_id, line, rate, flat, currency, by_code`, and `why` if it is unknown which one does.
@@ -84,8 +94,7 @@ export function withWholeDeals({ terms }: StatementRules, entries: RawBuilder<un
 export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
   const ofOrders = rules.terms.filter((row) => isChosen(row) && row.onlySkus.length === 0);
   const rows = ofOrders.map((row) => ({
-    line: row.line,
-    deal_id: row.dealId,
+    ...scopeOf(row),
     code: row.codeFolded,
     rate: row.ratePercent,
     flat: row.flat,
@@ -95,8 +104,6 @@ export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
     from_orders: row.fromOrders,
     from_revenue: row.fromRevenue,
     tier: row.tier,
-    valid_from: row.validFrom ?? '-infinity',
-    valid_to: row.validTo ?? 'infinity',
   }));
   return sql`
     conditional as materialized (

@@ -3,7 +3,7 @@ import { minorDigits } from '../core/money.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { amountAfter, isInSentCurrency, isOwnAdjustment } from '../ledger/propose.ts';
 import { postedTo } from '../rollups/disposition.ts';
-import { chosenRows, IN_TURN, isChosen, statesRate } from './conditions.ts';
+import { chosenRows, IN_TURN, isChosen, scopeOf, statesRate } from './conditions.ts';
 import { scheduleTerms } from './schedule-terms.ts';
 import { servedRates } from './served-rates.ts';
 import type { StatementRules, Terms } from './statement.ts';
@@ -180,12 +180,9 @@ export function ratedOrders(
  */
 function cappedOrders(rows: readonly Terms[]): RawBuilder<unknown> {
   const caps = rows.map((row) => ({
-    line: row.line,
-    deal_id: row.dealId,
+    ...scopeOf(row),
     currency: row.currency,
     cap: row.cap,
-    valid_from: row.validFrom ?? '-infinity',
-    valid_to: row.validTo ?? 'infinity',
   }));
   return sql`
     caps as materialized (
@@ -296,13 +293,10 @@ const isSku = (sku: RawBuilder<unknown>) =>
  */
 function linedOrders(products: readonly Terms[]): RawBuilder<unknown> {
   const rows = products.map((row) => ({
-    line: row.line,
-    deal_id: row.dealId,
+    ...scopeOf(row),
     code: row.codeFolded,
     rate: row.ratePercent,
     skus: row.onlySkus,
-    valid_from: row.validFrom ?? '-infinity',
-    valid_to: row.validTo ?? 'infinity',
   }));
   return sql`
   products as materialized (

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { RuleChange } from '../../../src/core/money/conflicts.ts';
 import type { DatabaseTransaction } from '../../../src/db/in-transaction.ts';
 import { execute, rowsOf } from '../../../src/db/statement.ts';
-import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import { neverSent } from '../../../src/ledger/propose.ts';
 import { type AttributeOrdersOptions, decideOrders } from './decide-orders.ts';
+import { placesOf } from './decisions.ts';
 
 /**
  * Decides all orders of a job anew by a rule, as its next run would, and returns what changes. For a preview, roll the
@@ -17,7 +17,6 @@ export async function decideByRule(
   options: Omit<AttributeOrdersOptions, 'codesHash'>,
 ): Promise<readonly RuleChange[]> {
   const { job } = options;
-  const platforms = options.sources.map(({ source, orderPlatform }) => ({ source, platform: orderPlatform }));
   await execute(trx)`
     create temporary table decided_before on commit drop as
     select source, order_id, outcome, target, reason from intake.attributions where job = ${job}`;
@@ -31,8 +30,7 @@ export async function decideByRule(
           partition by k.key order by a.outcome = 'attributed' desc, a.order_version_id) > 1 as is_repeated
       from intake.attributions a
       join decided_before b using (source, order_id)
-      join jsonb_to_recordset(${toJsonParameter(platforms)}::jsonb) as p (source text, platform text)
-        using (source)
+      join ${placesOf(options.sources)} using (source)
       cross join lateral (select ledger.order_key(p.platform, a.order_id) as key) k
       left join lateral (
         select e.entry_id, e.state, e.job, e.source, ${neverSent} as never_sent from ledger.entries e

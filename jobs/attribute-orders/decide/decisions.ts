@@ -54,6 +54,14 @@ export function isWithin({ fromDay, toDay, timeZone }: Period): RawBuilder<boole
 
 export type CreditedSource = StatusRules & { readonly source: string; readonly orderPlatform: string };
 
+/** SQL for the sources of the job, in its order, with their platforms. Within one platform, ids tell orders apart. */
+export function placesOf(sources: AttributionRules['sources'], alias = 'p'): RawBuilder<unknown> {
+  const rows = sources.map(
+    ({ source, orderPlatform }, place) => sql`(${source}, ${orderPlatform}, ${place}::integer)`,
+  );
+  return sql`(values ${sql.join(rows)}) ${sql.ref(alias)}(source, platform, place)`;
+}
+
 /**
  * SQL for the files that the job has not yet decided under these rules, with the statuses that their source
  * credits, and those that a person has decided about.

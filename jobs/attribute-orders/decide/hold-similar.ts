@@ -4,7 +4,7 @@ import type { DB } from '../../../src/db/tables.ts';
 import { means } from '../../../src/intake/layout/column-words.ts';
 import { neverSent } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
-import type { AttributionRules } from './decisions.ts';
+import { type AttributionRules, placesOf } from './decisions.ts';
 import { REVENUE } from './gate.ts';
 
 /**
@@ -290,12 +290,4 @@ async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: Attrib
         select from decided_orders x join ${placesOf(sources, 'q')} on q.source = x.source
         where x.likeness = d.likeness and x.outcome = 'attributed' and q.place < p.place
           and not ledger.is_platform(q.platform, p.platform)))`;
-}
-
-/** SQL for the sources of the job, in its order, with their platforms. Within one platform, ids tell orders apart. */
-function placesOf(sources: AttributionRules['sources'], alias = 'p'): RawBuilder<unknown> {
-  const rows = sources.map(
-    ({ source, orderPlatform }, place) => sql`(${source}, ${orderPlatform}, ${place}::integer)`,
-  );
-  return sql`(values ${sql.join(rows)}) ${sql.ref(alias)}(source, platform, place)`;
 }

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { configurationError, type KnownError } from '../../../src/core/known-error.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
@@ -73,9 +73,6 @@ async function compareResent(
   trx: Transaction<DB>,
   { job, orderPlatformBySource }: PrepareEntriesOptions,
 ): Promise<void> {
-  const platforms = toJsonParameter(
-    Object.entries(orderPlatformBySource).map(([source, platform]) => ({ source, platform })),
-  );
   await execute(trx)`
     with resent as materialized (
       select e.entry_id, e.order_platform
@@ -84,10 +81,16 @@ async function compareResent(
         and e.effect = 'referral'
     )
     update intake.attributions a set is_pending = true
-    from resent e, jsonb_to_recordset(${platforms}::jsonb) as p (source text, platform text)
+    from resent e, ${platformsOf(orderPlatformBySource)}
     where a.entry_id = any (array(select entry_id from resent)) and a.entry_id = e.entry_id
       and a.job = ${job} and a.source = p.source and not a.is_pending
       and (a.outcome is distinct from 'attributed' or ledger.is_platform(e.order_platform, p.platform))`;
+}
+
+/** SQL for rows `p` of the sources of a job, each with its platform. */
+function platformsOf(platformBySource: PrepareEntriesOptions['orderPlatformBySource']): RawBuilder<unknown> {
+  const rows = Object.entries(platformBySource).map(([source, platform]) => ({ source, platform }));
+  return sql`jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as p (source text, platform text)`;
 }
 
 /**
@@ -95,10 +98,6 @@ async function compareResent(
  * would need now.
  */
 async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOptions): Promise<number> {
-  const platforms = Object.entries(options.orderPlatformBySource).map(([source, platform]) => ({
-    source,
-    platform,
-  }));
   await createDesiredEntries(trx);
   const desired = await execute(trx)`
     insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform,
@@ -117,8 +116,7 @@ async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOption
           a.influencer_handle, a.entry_id as linked_id, p.platform as order_platform, o.codes, o.refunded,
           o.cancelled_at, o.note
         from intake.attributions a
-        join jsonb_to_recordset(${toJsonParameter(platforms)}::jsonb) as p(source text, platform text)
-          on p.source = a.source
+        join ${platformsOf(options.orderPlatformBySource)} on p.source = a.source
         cross join lateral (
           select o.codes, o.refunded, o.cancelled_at, o.note
           from intake.orders o
