@@ -8,12 +8,12 @@ import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
 import { mayExcludeClicks } from '../../src/intake/layout/column-words.ts';
 import { reasonIn, shownHeader } from '../../src/intake/layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../src/intake/layout/resolve-header.ts';
-import { cellTest } from '../../src/intake/layout/test-cell.ts';
+import { exclusionTest } from '../../src/intake/layout/test-cell.ts';
 import type { Layout } from '../../src/intake/layout/to-layout.ts';
 import type { Fault } from '../../src/intake/map/fault.ts';
 import { linkFinder, linkOf } from '../../src/intake/map/find-links.ts';
 import { firstFilled, type MapRowsOptions, type ReadRow } from '../../src/intake/map/map-rows.ts';
-import { cleanText, foldWord } from '../../src/intake/values/clean-text.ts';
+import { cleanText } from '../../src/intake/values/clean-text.ts';
 import { type DateWatch, watchDates, withDateOrder } from '../../src/intake/values/date-order.ts';
 import { parseId } from '../../src/intake/values/parse-id.ts';
 import { timeParser } from '../../src/intake/values/parse-time.ts';
@@ -138,14 +138,13 @@ function excluderOf(
     );
   const rules = exclusions.flatMap((rule) => {
     const column = header.find(rule.columns);
-    const allowed = rule.unless && new Set(rule.unless.map(foldWord));
-    return column === null ? [] : [{ column, allowed, reason: rule.reason, test: cellTest(rule) }];
+    return column === null ? [] : [{ column, reason: rule.reason, test: exclusionTest(rule) }];
   });
   return (cells) => {
-    for (const { column, allowed, reason, test } of rules) {
-      const cell = cells[column.index] ?? '';
-      if (test(cell)) return { kind: 'passed_over', why: reason };
-      if (allowed?.has(foldWord(cell)) === false) return { kind: 'fault', fault: UNKNOWN_KIND, column };
+    for (const { column, reason, test } of rules) {
+      const says = test(cells[column.index] ?? '');
+      if (says === 'excluded') return { kind: 'passed_over', why: reason };
+      if (says === 'unknown') return { kind: 'fault', fault: UNKNOWN_KIND, column };
     }
     return null;
   };

@@ -4,7 +4,7 @@ import type { LayoutField, SummedField } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { mayLackStatus } from '../../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
-import { cellTest } from '../../layout/test-cell.ts';
+import { cellTest, exclusionTest } from '../../layout/test-cell.ts';
 import type { ExclusionRule, Layout } from '../../layout/to-layout.ts';
 import { foldWord } from '../../values/clean-text.ts';
 import { type IdParser, orderIdParser } from '../../values/parse-id.ts';
@@ -107,14 +107,14 @@ const CREDITABLE: readonly string[] = ['unknown_risk', 'unknown_payment', 'draft
  * @param column its folded name.
  */
 function reasonOf(rule: ExclusionRule, column: string): (cell: string) => string | null {
-  const { reason, unless } = rule;
-  const test = cellTest(rule);
-  if (unless === undefined) return (cell) => (test(cell) ? reason : null);
-  const allowed = new Set(unless.map(foldWord));
-  const unknown = reason.replace(/^unknown_/, '');
-  return remember((cell) =>
-    test(cell) ? reason : allowed.has(foldWord(cell)) ? null : unknownWord(unknown, column, foldWord(cell)),
-  );
+  const test = exclusionTest(rule);
+  const unknown = rule.reason.replace(/^unknown_/, '');
+  const read = (cell: string): string | null => {
+    const says = test(cell);
+    if (says === 'unknown') return unknownWord(unknown, column, foldWord(cell));
+    return says === 'excluded' ? rule.reason : null;
+  };
+  return rule.unless === undefined ? read : remember(read);
 }
 
 /**
