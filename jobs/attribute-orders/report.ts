@@ -69,7 +69,7 @@ export type OrderCounts = FileCounts & {
   };
   /** The part of `entries.ready` that an unfinished backfill has taken. Only that backfill posts them. */
   readonly ready_by_backfill: number;
-  /** Posted orders that an export states in another currency since, and that nobody has settled. */
+  /** Posted orders that an export states in another currency since, and that no decision has settled. */
   readonly other_currency: number;
 };
 

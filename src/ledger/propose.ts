@@ -221,10 +221,13 @@ async function withdrawResent(trx: Transaction<DB>): Promise<number> {
   return execute(trx)`
     update ledger.entries e
     set state = 'in_doubt',
-      state_reason = 'not sent again, because it is no longer credited: ' || c.undesired_because,
+      state_reason = 'not sent again, because it is no longer credited: ' || ${whyUndesired},
       doubtful_attempt = coalesce(e.doubtful_attempt, e.attempt), state_changed_at = clock_timestamp()
     ${fromUndesired} and not ${neverSent}`;
 }
+
+/** SQL for why the order is no longer credited, in words. */
+const whyUndesired = sql`replace(c.undesired_because, '_', ' ')`;
 
 /** SQL for the entries `e` that would be sent, but are no longer desired. */
 const fromUndesired = sql`
@@ -340,7 +343,7 @@ const kind = sql`
 
 const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
   case
-    when c.body is null then 'No longer credited: ' || replace(c.undesired_because, '_', ' ') || '.'
+    when c.body is null then 'No longer credited: ' || ${whyUndesired} || '.'
     when ${isOtherCurrency}
       then 'Source ' || c.source || ' states ' || ${moneyText(sql`c.amount`, sql`c.currency`)}
         || '; it was sent in ' || e.currency || '.'

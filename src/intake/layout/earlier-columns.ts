@@ -29,17 +29,21 @@ export type EarlierColumnsOptions = {
 
 /** Fields of an order that decide whether it counts, for whom, and for how much. */
 const DECIDING: readonly LayoutField[] = [
-  ...([
-    'status',
-    'total',
-    'subtotal',
-    'refunded',
-    'currency',
-    'placed_at',
-    'paid_at',
-    'cancelled_at',
-  ] as const),
-  ...(['codes', 'links', 'notes', 'influencer_handle', 'deal_id', 'collab_id', 'brand_id'] as const),
+  'status',
+  'total',
+  'subtotal',
+  'refunded',
+  'currency',
+  'placed_at',
+  'paid_at',
+  'cancelled_at',
+  'codes',
+  'links',
+  'notes',
+  'influencer_handle',
+  'deal_id',
+  'collab_id',
+  'brand_id',
 ];
 
 /** Lists the columns of a layout that decide about an order, or about the consent of a person: the spellings of each. */

@@ -38,7 +38,7 @@ export type OtherCurrencyFilter = {
 
 /**
  * Lists posted orders that an export states in another currency since, or again although a person decided that they come to
- * nothing, and that nobody has settled: by source and id.
+ * nothing, and that no decision has settled: by source and id.
  *
  * @param options.after the key of the last row before them: source, id and entry.
  * @param options.limit the first ones only.
