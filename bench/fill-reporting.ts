@@ -4,10 +4,7 @@ import type { Database } from '../src/db/connect.ts';
 /** The job of the orders. Deals are named DEAL1, DEAL2, …, codes CODE1, …. */
 export const JOB = 'attribute-orders';
 
-export type FillOptions = {
-  readonly orders: number;
-  readonly deals: number;
-};
+export type FillOptions = { readonly orders: number; readonly deals: number };
 
 /** Number of days over which the orders are spread, up to today. */
 const DAYS = 400;

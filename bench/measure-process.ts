@@ -27,11 +27,7 @@ export async function measureProcess(
   options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
 ): Promise<Needed> {
   const startedAt = performance.now();
-  const child = spawn(program, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: LONGEST_MS,
-    ...options,
-  });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: LONGEST_MS, ...options });
   let rssMb = Number.NaN;
   const looking = setInterval(() => {
     rssMb = peakMb(child) ?? rssMb;

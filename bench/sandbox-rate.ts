@@ -91,12 +91,7 @@ export async function measureSandboxStart(runs: number): Promise<Measurement> {
     sandbox.stop();
     if (run > 0) seconds.push(sandbox.startSeconds);
   }
-  return {
-    name: 'start of the sandbox',
-    unit: 's',
-    value: median(seconds),
-    detail: spreadOf(seconds),
-  };
+  return { name: 'start of the sandbox', unit: 's', value: median(seconds), detail: spreadOf(seconds) };
 }
 
 function referralOf(orderId: string): string {

@@ -115,10 +115,5 @@ async function timesOf(
 }
 
 function describe(name: string, seconds: readonly number[]): Measurement {
-  return {
-    name,
-    unit: 's',
-    value: median(seconds),
-    detail: spreadOf(seconds),
-  };
+  return { name, unit: 's', value: median(seconds), detail: spreadOf(seconds) };
 }

@@ -98,9 +98,7 @@ try {
     ...DEPLOYED,
   };
   const start = (name: string, ...args: string[]) =>
-    startCommand(args, {
-      env: { ...process.env, ...env, INFLUENCER_SYNC_DATA: join(folder, name) },
-    });
+    startCommand(args, { env: { ...process.env, ...env, INFLUENCER_SYNC_DATA: join(folder, name) } });
   const hired = Array.from({ length: workers }, (_, index) => start(`data-${index}`, 'work'));
   while ((await sql`select from ops.workers`.execute(db)).rows.length < workers) await sleep(LOOK_EVERY_MS);
   const idleUntil = performance.now() + IDLE_SECONDS * 1_000;

@@ -137,13 +137,7 @@ async function insertRun(db: Database): Promise<string> {
 }
 
 async function insertEntry(db: Database): Promise<void> {
-  const what = {
-    account_id: 'A',
-    key: 'shopify 1',
-    body: '{}',
-    body_hash: 'h',
-    job: 'j',
-  };
+  const what = { account_id: 'A', key: 'shopify 1', body: '{}', body_hash: 'h', job: 'j' };
   await db
     .insertInto('ledger.entries')
     .values({ ...what, effect: 'referral', state: 'ready', run_id: await insertRun(db) })

@@ -136,12 +136,6 @@ async function postByDrt(
   };
   // JSON is YAML.
   writeFileSync(`${folder}/.drt/profiles.yml`, JSON.stringify({ peers: profile }));
-  const env = {
-    ...process.env,
-    HOME: folder,
-    DO_NOT_TRACK: '1',
-    API_URL: sandbox.url,
-    API_KEY: sandbox.key,
-  };
+  const env = { ...process.env, HOME: folder, DO_NOT_TRACK: '1', API_URL: sandbox.url, API_KEY: sandbox.key };
   return measureProcess(`${bin}/drt`, ['run', '--quiet'], { env, cwd: project });
 }

@@ -168,8 +168,5 @@ export async function listUnownedCodes(
     )
     select code, currency, orders::float8, amount, (count(*) over ())::float8 as total
     from summed order by place, currency limit ${options.limit}`;
-  return {
-    codes: rows.map(({ total: _total, ...row }) => row),
-    total: rows[0]?.total ?? 0,
-  };
+  return { codes: rows.map(({ total: _total, ...row }) => row), total: rows[0]?.total ?? 0 };
 }

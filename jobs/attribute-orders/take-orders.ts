@@ -212,11 +212,7 @@ async function mapWhole(
   { file, chunks }: Pick<WholeContent, 'file' | 'chunks'>,
 ): Promise<MappedWhole | null> {
   const footer: FooterRow[] = [];
-  const { batches, dates, marks, orderIdColumn } = mapFile(reading, {
-    file,
-    chunks: inTurn(chunks),
-    footer,
-  });
+  const { batches, dates, marks, orderIdColumn } = mapFile(reading, { file, chunks: inTurn(chunks), footer });
   const orders: StagedOrder[] = [];
   let rowsRead = 0;
   try {
@@ -245,11 +241,7 @@ function mapFile(
     file,
     chunks,
     footer,
-  }: {
-    readonly file: SourceFile;
-    readonly chunks: AsyncIterable<CsvChunk>;
-    readonly footer: FooterRow[];
-  },
+  }: { readonly file: SourceFile; readonly chunks: AsyncIterable<CsvChunk>; readonly footer: FooterRow[] },
 ) {
   const dates = watchDates(layout, given);
   const marks = watchMarks(layout, given);

@@ -72,10 +72,7 @@ function toAnswer({ outcome, exchange }: Sent, address: string): Answered | null
   const { status: httpStatus, text } = exchange;
   if (outcome.kind === 'accepted') {
     const profile = readProfile(text);
-    return {
-      httpStatus,
-      answer: profile === null ? { kind: 'no_match' } : { kind: 'influencer', profile },
-    };
+    return { httpStatus, answer: profile === null ? { kind: 'no_match' } : { kind: 'influencer', profile } };
   }
   const { isOwnWord, isStated, isNotFound } = exchange.verdict ?? judge(exchange);
   if (outcome.kind !== 'rejected' || outcome.stopsGate || !(isOwnWord || isStated)) return null;

@@ -172,10 +172,7 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
 export function createProgram(act: Act, { stdout, stderr }: Omit<Surroundings, 'argv'> = process): Command {
   const program = new Command('influencer-sync')
     .description(INTRODUCTION)
-    .configureOutput({
-      writeOut: (text) => stdout.write(text),
-      writeErr: (text) => stderr.write(text),
-    })
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .version(readVersion(), '-V, --version')
     .exitOverride()
     // An option belongs to the command that it follows: `webhooks list --json`.

@@ -11,10 +11,7 @@ type Issue = z.core.$ZodIssue;
 const RENAMED: Readonly<Record<string, string>> = { contacts: 'customers' };
 
 /** The places in a file, and the settings that it may contain. */
-export type ExplainedFile = {
-  readonly places: Positions;
-  readonly knownKeys: KnownKeys;
-};
+export type ExplainedFile = { readonly places: Positions; readonly knownKeys: KnownKeys };
 
 /**
  * Converts an issue of zod to problems for a person: the place, what is written there, why it does not fit,

@@ -15,10 +15,7 @@ const MAX_ROUNDS = 8;
 export function parseSalvaging(
   content: unknown,
   schema: PipelineSchema,
-): {
-  readonly data: PipelineFile | null;
-  readonly issues: readonly Issue[];
-} {
+): { readonly data: PipelineFile | null; readonly issues: readonly Issue[] } {
   let rest = structuredClone(content);
   let issues: readonly Issue[] | null = null;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {

@@ -324,10 +324,7 @@ export function toConfig(path: string, file: PipelineFile, variables: readonly s
       secrets: [secret, previous_secret].filter((one) => one !== ''),
       events: description.events,
     },
-    serve: {
-      ...listening,
-      graceSeconds: grace ?? file.api.timeout_seconds + GRACE_BEYOND_A_REQUEST_SECONDS,
-    },
+    serve: { ...listening, graceSeconds: grace ?? file.api.timeout_seconds + GRACE_BEYOND_A_REQUEST_SECONDS },
     work: camelCased(file.work),
     console: toConsoleSettings(file.console),
     notify: toNotifySettings(file.notify),

@@ -209,11 +209,7 @@ function addPages(
         const shown = await page.show(visit);
         if ('redirect' in shown) return await reply.redirect(shown.redirect, 303);
         if ('download' in shown) return sendFile(reply, shown.download);
-        return send(reply, visit, {
-          ...shown,
-          page,
-          ...(record === null ? {} : { notice: record.summary }),
-        });
+        return send(reply, visit, { ...shown, page, ...(record === null ? {} : { notice: record.summary }) });
       } catch (error) {
         const unusable = whyUnusable(error);
         if (unusable !== null)

@@ -62,16 +62,9 @@ async function performAction(
   };
   // No text of the database has this character, and the query that gets it would fail.
   if (Object.entries(fields).some((field) => field.flat().some((text) => text.includes('\u0000'))))
-    return refuse(request, reply, {
-      status: 400,
-      why: 'A field contains a NUL character (%00): remove it.',
-    });
+    return refuse(request, reply, { status: 400, why: 'A field contains a NUL character (%00): remove it.' });
   const asked = action.read(fields);
-  if ('problems' in asked)
-    return refuse(request, reply, {
-      status: 400,
-      why: asked.problems.join(' '),
-    });
+  if ('problems' in asked) return refuse(request, reply, { status: 400, why: asked.problems.join(' ') });
   const followUps: ((db: Database) => Promise<unknown>)[] = [];
   let shownNext = localPath(returnTo) ?? `${config.console.basePath}/`;
   try {
@@ -99,10 +92,7 @@ async function performAction(
   } catch (error) {
     if (error instanceof Refused) return refuse(request, reply, { status: error.status, why: error.message });
     if (error instanceof KnownError)
-      return refuse(request, reply, {
-        status: 409,
-        why: `${error.details.message} ${error.details.help}`,
-      });
+      return refuse(request, reply, { status: 409, why: `${error.details.message} ${error.details.help}` });
     throw error;
   }
 }

@@ -124,10 +124,7 @@ export type OptionalColumn = {
 export type OptionalField = 'orders_count' | 'spent' | 'currency';
 
 /** Statistics of a file that only become meaningful over many rows. */
-export type CustomersSeen = {
-  readonly consent: ConsentCount;
-  readonly optional: readonly OptionalColumn[];
-};
+export type CustomersSeen = { readonly consent: ConsentCount; readonly optional: readonly OptionalColumn[] };
 
 /** The statistics before the first row. */
 export const NOTHING_SEEN: CustomersSeen = {

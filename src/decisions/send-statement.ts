@@ -209,11 +209,7 @@ export async function sendStatementMails(
     config,
     signal,
     mayDecide = async () => {},
-  }: {
-    readonly config: MailConfig;
-    readonly signal?: AbortSignal;
-    readonly mayDecide?: () => Promise<void>;
-  },
+  }: { readonly config: MailConfig; readonly signal?: AbortSignal; readonly mayDecide?: () => Promise<void> },
 ): Promise<void> {
   await settleInterrupted(db);
   const waiting = await listStatementMails(db, { state: 'waiting', limit: 1 });

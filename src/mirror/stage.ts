@@ -111,11 +111,7 @@ type StagedRow = {
 };
 
 /** A row of mirror.staged_collaborations. */
-type StagedCollaboration = {
-  readonly dealId: string;
-  readonly fetchedAt: Date;
-  readonly record: ReadRecord;
-};
+type StagedCollaboration = { readonly dealId: string; readonly fetchedAt: Date; readonly record: ReadRecord };
 
 function toRow({ dealId, fetchedAt, outcome }: AskedDeal): StagedRow {
   const row = { kind: 'deal', id: dealId, outcome: outcome.kind, fetchedAt };

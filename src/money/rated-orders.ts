@@ -179,11 +179,7 @@ export function ratedOrders(
  * their month has reached the cap, which is one for the whole month in which they are due. It is unknown what an order earns if its deal has a cap, but none in its currency.
  */
 function cappedOrders(rows: readonly Terms[]): RawBuilder<unknown> {
-  const caps = rows.map((row) => ({
-    ...scopeOf(row),
-    currency: row.currency,
-    cap: row.cap,
-  }));
+  const caps = rows.map((row) => ({ ...scopeOf(row), currency: row.currency, cap: row.cap }));
   return sql`
     caps as materialized (
       select *

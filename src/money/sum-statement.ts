@@ -44,11 +44,7 @@ export type DealSum = {
 };
 
 /** What is owed to all deals in one currency. */
-export type CurrencySum = {
-  readonly currency: string;
-  readonly lines: number;
-  readonly amount: DecimalText;
-};
+export type CurrencySum = { readonly currency: string; readonly lines: number; readonly amount: DecimalText };
 
 /** All orders in no line, by reason and currency. */
 export type UncountedSum = Pick<UncountedOrders, 'why' | 'currency' | 'orders' | 'netAmount'>;
@@ -269,11 +265,7 @@ export type LineKey = Pick<StatementLine, 'currency' | 'dueOn' | 'kind' | 'subje
 /** Lists one page of the lines of a deal. */
 export async function listDealLines(
   db: Database,
-  options: Month & {
-    readonly dealId: string;
-    readonly limit: number;
-    readonly after?: LineKey | null;
-  },
+  options: Month & { readonly dealId: string; readonly limit: number; readonly after?: LineKey | null },
 ): Promise<readonly StatementLine[]> {
   const { month, rules, dealId, limit, after = null } = options;
   const closed = await findClosed(db, month);

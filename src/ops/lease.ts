@@ -4,11 +4,7 @@ import { hasTable } from '../db/has-table.ts';
 import { inPhase } from '../db/phase.ts';
 import { execute, rowsOf } from '../db/statement.ts';
 
-export type LeaseHolder = {
-  readonly owner: string;
-  readonly host: string;
-  readonly pid: number;
-};
+export type LeaseHolder = { readonly owner: string; readonly host: string; readonly pid: number };
 
 /** Another process holds the lease. */
 export type Busy = {
@@ -177,8 +173,5 @@ export function startHeartbeat(
 
   const timer = setInterval(heartbeat, ttlMs / HEARTBEATS_PER_TTL);
   timer.unref();
-  return {
-    isHeld: () => performance.now() < heldUntil,
-    stop: () => clearInterval(timer),
-  };
+  return { isHeld: () => performance.now() < heldUntil, stop: () => clearInterval(timer) };
 }

@@ -89,11 +89,7 @@ export async function findDeal(db: Database, dealId: string): Promise<ListedDeal
 export type DealVersion = Omit<
   ListedDeal,
   'dealId' | 'brandName' | 'dealflowName' | 'isDeleted' | 'firstSeenAt' | 'changedAt' | 'syncedAt'
-> & {
-  readonly validFrom: Date;
-  readonly validTo: Date | null;
-  readonly dealflowId: string | null;
-};
+> & { readonly validFrom: Date; readonly validTo: Date | null; readonly dealflowId: string | null };
 
 /** Lists the versions of a deal, newest first. */
 export async function listDealVersions(

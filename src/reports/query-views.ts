@@ -117,10 +117,7 @@ const ONE_SELECT = 'Give one statement that selects, for example: select * from 
 
 const ONLY_VIEWS = 'Analysts read the views of schema bi.';
 
-const HELP: Readonly<Record<string, string>> = {
-  [NOT_ALLOWED]: ONLY_VIEWS,
-  [NOT_SQL]: ONE_SELECT,
-};
+const HELP: Readonly<Record<string, string>> = { [NOT_ALLOWED]: ONLY_VIEWS, [NOT_SQL]: ONE_SELECT };
 
 function tooLarge(): KnownError {
   return failed(

@@ -25,10 +25,7 @@ export type RunJobOptions<Settings extends JobSettings> = RunSurroundings<Settin
 };
 
 /** The result of a run, with its status and exit code. */
-type AccountedRun = FlowEnd & {
-  readonly finished: RunFinished;
-  readonly exitCode: ExitCode;
-};
+type AccountedRun = FlowEnd & { readonly finished: RunFinished; readonly exitCode: ExitCode };
 
 export type RunResult = AccountedRun & {
   /** Id of the run's trace. Null if no traces are sent. */

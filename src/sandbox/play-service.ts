@@ -13,10 +13,7 @@ import type { Body } from './answer-request.ts';
 import { type Answer, refuse } from './operations/operation.ts';
 
 /** What a request says in the words of the described service. */
-type PlayedRequest = {
-  readonly query: unknown;
-  readonly body: Body | undefined | null;
-};
+type PlayedRequest = { readonly query: unknown; readonly body: Body | undefined | null };
 
 /** Plays a service that does something differently: the operations themselves know only the contract. */
 type PlayedService = {
@@ -78,12 +75,7 @@ function writeSuccess(
   if (paging === null || paging.by === 'none' || !isList(name) || !Array.isArray(answer.body))
     return { ...answer, status, body: toServiceAnswer(service, name, { body: answer.body }) };
   const { items, page, headers } = cutPage(paging, answer.body, query);
-  return {
-    ...answer,
-    status,
-    body: toServiceAnswer(service, name, { body: items, page }),
-    headers,
-  };
+  return { ...answer, status, body: toServiceAnswer(service, name, { body: items, page }), headers };
 }
 
 type Page = {

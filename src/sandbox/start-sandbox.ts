@@ -115,12 +115,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const clock = createClock();
   const stream = createEventStream();
   const register = () =>
-    registerAccounts(data, {
-      seed,
-      stateStore,
-      key: options.key,
-      webhookSecret: options.webhookSecret,
-    });
+    registerAccounts(data, { seed, stateStore, key: options.key, webhookSecret: options.webhookSecret });
   const registered = register();
   stateStore.commit();
   const accounts = registered.map(({ account }) => account);

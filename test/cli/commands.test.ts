@@ -39,11 +39,7 @@ async function open(env: Record<string, string> = {}): Promise<Context> {
   writeFileSync(join(folder, 'layouts', 'shopify-orders.yaml'), '');
   writeFileSync(join(folder, 'pipeline.yaml'), PIPELINE);
   const seeded = await seedRuns(db);
-  const all = {
-    DATABASE_URL: databaseUrl,
-    INFLUENCER_SYNC_CONFIG: 'pipeline.yaml',
-    ...env,
-  };
+  const all = { DATABASE_URL: databaseUrl, INFLUENCER_SYNC_CONFIG: 'pipeline.yaml', ...env };
   return { db, folder, seeded, run: (...args) => start(args, { cwd: folder, env: all }) };
 }
 

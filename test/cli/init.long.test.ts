@@ -233,10 +233,7 @@ function openTerminal() {
     { isTTY: true, columns: 100, rows: 40 },
   );
   return {
-    asking: {
-      input: input as unknown as NodeJS.ReadStream,
-      output: output as unknown as NodeJS.WriteStream,
-    },
+    asking: { input: input as unknown as NodeJS.ReadStream, output: output as unknown as NodeJS.WriteStream },
     shown: () => shown,
     async answer(question: string, keys: string): Promise<void> {
       await waitFor(() => shown.includes(question));

@@ -30,10 +30,7 @@ test('an assigned code belongs to its owner until it is given to another one or 
   const theirs = openJob();
   expect(
     await assign({ code: ' Mia 10 ', deal_id: 'D1', valid_from: ' 2026-04-01 ', valid_to: ' ' }),
-  ).toEqual({
-    kind: 'assigned',
-    code: 'Mia 10',
-  });
+  ).toEqual({ kind: 'assigned', code: 'Mia 10' });
   await theirs.assign({ code: 'mia10', deal_id: 'D9' });
   await assign({ code: 'ANA', influencer_handle: '@Ana', brand_id: '17', valid_to: '2026-05-01' });
   expect(await assigned()).toEqual([

@@ -136,11 +136,7 @@ it('an order of one brand is never credited to a deal that the mirror assigns to
   const change = (dealId: string, code: string, collabId?: string) => {
     const information = { old_discount_code: null, new_discount_code: code };
     const body = { deal_id: dealId, collab_id: collabId, code_information: information };
-    return readEvent({
-      body: Buffer.from(JSON.stringify(body)),
-      addressKind: null,
-      timestamp: undefined,
-    });
+    return readEvent({ body: Buffer.from(JSON.stringify(body)), addressKind: null, timestamp: undefined });
   };
   await receiveEvents(db, [
     change('https://app.test/deal/THEIRS', 'THEIRS'),

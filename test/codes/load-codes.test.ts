@@ -103,10 +103,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     const { source: job } = await openShop(database());
     expect(
       await loadCodes(database(), { job, path: null, timeZone: null, brandId: BRAND, linkParameters: [] }),
-    ).toMatchObject({
-      codes: 0,
-      problems: [],
-    });
+    ).toMatchObject({ codes: 0, problems: [] });
   });
 });
 

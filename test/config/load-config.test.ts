@@ -459,9 +459,7 @@ describe('problems of a configuration', () => {
       'a day that no month has',
       '"5 * * * *"',
       '"0 0 30 2 *"',
-      {
-        message: 'jobs.attribute-orders.schedule: "0 0 30 2 *" never fires: there is no such day.',
-      },
+      { message: 'jobs.attribute-orders.schedule: "0 0 30 2 *" never fires: there is no such day.' },
     ],
     [
       'an unknown zone of a schedule',

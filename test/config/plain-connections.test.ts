@@ -11,12 +11,7 @@ function warningsOf(
     url = '',
     biUrl = '',
     channels = [],
-  }: {
-    api?: string;
-    url?: string;
-    biUrl?: string;
-    channels?: readonly ChannelSettings[];
-  },
+  }: { api?: string; url?: string; biUrl?: string; channels?: readonly ChannelSettings[] },
   pgSslMode?: string,
 ): readonly string[] {
   const found = findPlainConnections(

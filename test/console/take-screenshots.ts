@@ -54,10 +54,7 @@ async function takeDemo(page: Page): Promise<void> {
   const server = spawn(
     process.execPath,
     ['src/start.js', 'console', '--port', '0', '--json', '--config', CONFIG],
-    {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const { promise: listening, resolve } = Promise.withResolvers<string>();
   createInterface({ input: server.stdout }).on('line', (line) => {

@@ -99,10 +99,7 @@ describe('the operations dashboard', () => {
     legendFormat: z.string(),
   });
   const Panel = panelOf(Datasource, z.array(Target).min(1));
-  const Dashboard = z.looseObject({
-    ...DASHBOARD,
-    panels: z.array(Panel),
-  });
+  const Dashboard = z.looseObject({ ...DASHBOARD, panels: z.array(Panel) });
   const { panels } = Dashboard.parse(
     JSON.parse(readFileSync('deploy/grafana/dashboards/operations.json', 'utf8')),
   );

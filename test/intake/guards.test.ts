@@ -35,9 +35,7 @@ describe.each(ENGINES)('a file of similar orders, on %s,', (engine) => {
     expect(await shop.read({ orders }, LIMITS)).toMatchObject({ kind: 'sealed' });
     expect(
       await shop.read({ orders: some(12, { total: '5.00', subtotal: '0.00' }, 50) }, bySubtotal),
-    ).toMatchObject({
-      reason: { code: 'zero_revenue', message: expect.stringContaining('subtotal') },
-    });
+    ).toMatchObject({ reason: { code: 'zero_revenue', message: expect.stringContaining('subtotal') } });
     const pending = some(12, { total: null, status: 'pending' }, 100);
     const expected = { credited: ['paid'], listed: ['paid', 'pending'] };
     expect(await shop.read({ orders: pending }, { ...LIMITS, expected })).toMatchObject({ kind: 'sealed' });

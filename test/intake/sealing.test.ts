@@ -50,10 +50,7 @@ describe.each(ENGINES)('sealing a file on %s', (engine) => {
     await shop.read({ orders: [order('1')] }, { uri: 'file:///a.csv', content: 'same' });
     expect(
       await shop.read({ orders: [order('2')] }, { uri: 'file:///b.csv', content: 'same' }),
-    ).toMatchObject({
-      kind: 'duplicate',
-      of: { uri: 'file:///a.csv' },
-    });
+    ).toMatchObject({ kind: 'duplicate', of: { uri: 'file:///a.csv' } });
     expect(await currentOrders(shop)).toEqual(['1 10']);
   });
 

@@ -34,9 +34,7 @@ describe.each(ENGINES)('staging a file on %s', (engine) => {
     const shop = await openShop(database());
     const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
     const batch = toBatch({ orders: [order('1')] });
-    expect(await stageBatch(shop.db, { ...read, ...shop, batch, sums: false })).toMatchObject({
-      new: 1,
-    });
+    expect(await stageBatch(shop.db, { ...read, ...shop, batch, sums: false })).toMatchObject({ new: 1 });
     expect(await currentOrders(shop)).toEqual([]);
 
     const sealed = await sealFile(shop.db, {

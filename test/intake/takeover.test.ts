@@ -16,9 +16,7 @@ test('a takeover of a file removes what the old reader is staging at the same ti
 
   let takeover: Promise<string> | undefined;
   await db.transaction().execute(async (trx) => {
-    expect(await stageBatch(trx, { ...old, ...shop, batch, sums: false })).toMatchObject({
-      new: 1,
-    });
+    expect(await stageBatch(trx, { ...old, ...shop, batch, sums: false })).toMatchObject({ new: 1 });
     takeover = open({ ...shop, uri, reader: randomUUID() });
     // The query runs outside the transaction: within one, Postgres keeps showing the connections of the first
     // query.

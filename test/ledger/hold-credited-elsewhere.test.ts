@@ -153,9 +153,7 @@ describe('evidence that is written while entries are created', () => {
     );
   });
 
-  it('keeps a run from posting the order, whenever it commits', {
-    timeout: 120_000,
-  }, async () => {
+  it('keeps a run from posting the order, whenever it commits', { timeout: 120_000 }, async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv([{ id: 'o1' }, { id: 'o2' }]));
     const writing = await shop.db.startTransaction().execute();

@@ -164,14 +164,16 @@ describe('an order that is ready, and whose claim was lost', () => {
   it('is in doubt although an event names it: only a list of the service says that this claim was processed', async () => {
     const { db } = await setup();
     const { runId } = await startWorker(db);
-    await db.transaction().execute((trx) =>
-      applyEvidences(trx, [
-        {
-          ...{ orderId: 'named', orderPlatform: 'shopify', dealId: 'D9', collabId: null },
-          ...{ amount: null, currency: null, bodySha256: 'a' },
-        },
-      ]),
-    );
+    await db
+      .transaction()
+      .execute((trx) =>
+        applyEvidences(trx, [
+          {
+            ...{ orderId: 'named', orderPlatform: 'shopify', dealId: 'D9', collabId: null },
+            ...{ amount: null, currency: null, bodySha256: 'a' },
+          },
+        ]),
+      );
     const entryId = await insertEntry(db, { runId, orderId: 'named' });
     await lose(db, 'named');
     expect(await readEntry(db, entryId)).toMatchObject({ state: 'in_doubt' });

@@ -171,14 +171,16 @@ it('of seeded orders whose ids may be spelled otherwise the loose form is known,
   const first = await seed(db, 'a.csv', ['1000', '#1000', 'Order 7', '0'], 'Shopify');
   const undone = await seed(db, 'b.csv', ['#8', '010'], 'woo');
   await undoSeed(db, { seedId: undone.seedId, reason: 'a wrong file', undoneBy: 'ada' });
-  await db.transaction().execute((trx) =>
-    applyEvidences(trx, [
-      {
-        ...{ orderId: '#9', orderPlatform: 'shopify', dealId: null, collabId: null },
-        ...{ amount: null, currency: null, bodySha256: 'a' },
-      },
-    ]),
-  );
+  await db
+    .transaction()
+    .execute((trx) =>
+      applyEvidences(trx, [
+        {
+          ...{ orderId: '#9', orderPlatform: 'shopify', dealId: null, collabId: null },
+          ...{ amount: null, currency: null, bodySha256: 'a' },
+        },
+      ]),
+    );
   const spelled = (seedId: string | null) =>
     db.transaction().execute(async (trx) => {
       await spellSeeds(trx, '0');

@@ -113,9 +113,7 @@ type Change = Omit<Extract<Step, { kind: 'adjust' }>, 'of'> | Omit<Extract<Step,
 const adjusted = (
   amount: number | null,
   given: Partial<Omit<Extract<Step, { kind: 'adjust' }>, 'kind' | 'amount'>> = {},
-): Change => ({
-  ...{ kind: 'adjust', amount, ...given },
-});
+): Change => ({ ...{ kind: 'adjust', amount, ...given } });
 const restated = (given: Partial<Extract<Step, { kind: 'restate' }>>): Change => ({
   ...{
     kind: 'restate',

@@ -141,9 +141,7 @@ it('a statement has each line whole, and a reason for each order, deal and fee t
       uncounted: reasons,
       uncountedSums,
       ...sums
-    } = await sumStatement(db, {
-      ...{ ...MARCH, limit: 10, withDays: true },
-    });
+    } = await sumStatement(db, { ...{ ...MARCH, limit: 10, withDays: true } });
     // deal, creator, currency, orders, net, commission, corrections, fees, amount.
     const sumOf = ({ dealId, influencerHandle, currency, orders, ...of }: (typeof deals)[number]) =>
       told([
@@ -489,9 +487,7 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
   expect(await read('D1', '2025-03', { rules: null })).toEqual({ ...march, held: [], hasMoved: true });
   expect(await read('D1', '2025-03', { rules: null, creator: 'mia' })).toEqual(ofMia);
   // What is open has the creator of today, and of two statements before it, the last one counts.
-  expect(await read('D1', '2025-04')).toMatchObject({
-    whose: 'D1 eve B1 One',
-  });
+  expect(await read('D1', '2025-04')).toMatchObject({ whose: 'D1 eve B1 One' });
   expect(await read('D1', '2025-04', { creator: 'mia' })).toMatchObject({
     earlier: [['order:1', { ...before, netAmount: '50.0000' }]],
   });

@@ -118,11 +118,5 @@ export function minuteOf(date: Date): string {
 /** Returns a job that runs at five past every hour, unless the changes say otherwise. */
 export function job(changes: Partial<ScheduledJob> = {}): ScheduledJob {
   const name = changes.name ?? 'orders';
-  return {
-    name,
-    leases: [`job:${name}`],
-    ...DEFAULT_TIMING,
-    schedule: '5 * * * *',
-    ...changes,
-  };
+  return { name, leases: [`job:${name}`], ...DEFAULT_TIMING, schedule: '5 * * * *', ...changes };
 }

@@ -179,9 +179,7 @@ describe('run --report', () => {
     expect(page).not.toContain('secret-cell');
   });
 
-  it('rejects an unwritable path before it reads or sends anything', {
-    timeout: 60_000,
-  }, async () => {
+  it('rejects an unwritable path before it reads or sends anything', { timeout: 60_000 }, async () => {
     const shop = await openWorkshop({ flow: FLOW });
     const result = await shop.cli('run', 'orders', '--report', join(shop.folder, 'missing', 'report.html'));
     expect(result).toMatchObject({ exitCode: 2 });

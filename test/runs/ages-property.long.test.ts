@@ -209,13 +209,7 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
     };
     await intakeSource(run, settings, await createOrderIntake(run));
     const { hash: codesHash } = await loadCodes(db, {
-      ...{
-        job: job.name,
-        path: join(folder, 'codes.csv'),
-        timeZone: null,
-        brandId,
-        linkParameters: [],
-      },
+      ...{ job: job.name, path: join(folder, 'codes.csv'), timeZone: null, brandId, linkParameters: [] },
     });
     await decideOrders(db, {
       ...{ job: job.name, brandId, revenue: job.revenue, codesHash, start: null },

@@ -72,11 +72,7 @@ function drawObject({ properties = {}, required = [] }: Schema): fc.Arbitrary<un
 function drawText({ pattern, format, minLength, maxLength }: Schema): fc.Arbitrary<string> {
   if (format === 'uri') return fc.webUrl({ validSchemes: ['http', 'https'] });
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern));
-  return fc.string({
-    unit: 'grapheme',
-    minLength: minLength ?? 0,
-    maxLength: maxLength ?? 20,
-  });
+  return fc.string({ unit: 'grapheme', minLength: minLength ?? 0, maxLength: maxLength ?? 20 });
 }
 
 function bounded(bound: number | undefined): number {

@@ -9,10 +9,7 @@ import { startReceiver } from './start-receiver.ts';
 import { startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';
 
 function control(sandbox: TestSandbox, method: string, path: string, body?: unknown) {
-  return sandbox.request(method, `/_sandbox/${path}`, {
-    key: null,
-    ...(body === undefined ? {} : { body }),
-  });
+  return sandbox.request(method, `/_sandbox/${path}`, { key: null, ...(body === undefined ? {} : { body }) });
 }
 
 async function readDeal(sandbox: TestSandbox): Promise<unknown> {

@@ -45,11 +45,7 @@ function fitsPlainly(
 }
 
 function findReally(platform: Platform, filter: Readonly<Record<string, unknown>>): readonly string[] {
-  const found = searchInfluencers(sample, {
-    platform,
-    filter: searchFilter.parse(filter),
-    knownUntil: NOW,
-  });
+  const found = searchInfluencers(sample, { platform, filter: searchFilter.parse(filter), knownUntil: NOW });
   if (found.kind === 'problem') throw new Error(found.message);
   return found.influencers.map(({ userId }) => userId);
 }

@@ -84,9 +84,7 @@ test('public webhook addresses are accepted', () => {
 const DETAILS: Readonly<Record<WebhookType, Record<string, unknown>>> = {
   new_payout_request: { payout_amount: 80, payout_currency: 'EUR', brand_id: '4819' },
   new_max_bid: { max_bid_information: { max_bid_comment: expect.any(String) } },
-  update_discount_code: {
-    code_information: { old_discount_code: 'MIRA10', new_discount_code: 'MIRA10X' },
-  },
+  update_discount_code: { code_information: { old_discount_code: 'MIRA10', new_discount_code: 'MIRA10X' } },
   update_commission: { commission_information: { old_commission_perc: null, new_commission_perc: 11 } },
   update_custom_link: {
     custom_link_information: { old_custom_link: null, new_custom_link: expect.any(String) },

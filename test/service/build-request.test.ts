@@ -28,9 +28,7 @@ describe('a request built from command-line fields', () => {
     const lists = [['a@example.com', 'b@example.com'], ['["a@example.com","b@example.com"]']];
     for (const influencer_list of lists) {
       expect(buildRequest('identify_influencers', { fields: { influencer_list }, body: null })).toMatchObject(
-        {
-          input: { body: '{"influencer_list":["a@example.com","b@example.com"]}' },
-        },
+        { input: { body: '{"influencer_list":["a@example.com","b@example.com"]}' } },
       );
     }
     const filter = ['{"followers":{"left_number":"10"}}'];

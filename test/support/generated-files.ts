@@ -38,10 +38,7 @@ export async function dumpSchema(database?: string): Promise<string> {
   const pglite = await PGlite.create(database === undefined ? {} : { dataDir: database });
   const db = new Kysely<DB>({ dialect: new PGliteDialect({ pglite }) });
   await migrate(db);
-  const dump = await pgDump({
-    pg: pglite,
-    args: ['--schema-only', '--no-owner', '--exclude-schema=public'],
-  });
+  const dump = await pgDump({ pg: pglite, args: ['--schema-only', '--no-owner', '--exclude-schema=public'] });
   await pglite.close();
   const lines = (await dump.text()).split('\n').filter((line) => !NOISE.test(line));
   return `${NOTE}\n\n${lines

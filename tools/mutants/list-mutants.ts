@@ -164,10 +164,12 @@ export function listMutants(file: string, source: string): readonly Mutant[] {
       if (!SQL_TAGS.has(name)) return;
       const [begin, end] = [quasi.start + 1, quasi.end - 1];
       // The parts of a template include the delimiters around them.
-      const holes = quasi.quasis.slice(0, -1).map((part, at) => ({
-        start: part.end - 2 - begin,
-        end: (quasi.quasis[at + 1]?.start ?? end) + 1 - begin,
-      }));
+      const holes = quasi.quasis
+        .slice(0, -1)
+        .map((part, at) => ({
+          start: part.end - 2 - begin,
+          end: (quasi.quasis[at + 1]?.start ?? end) + 1 - begin,
+        }));
       for (const edit of sqlMutants(source.slice(begin, end), holes))
         edits.push({ start: edit.start + begin, end: edit.end + begin, text: edit.text });
     },

@@ -77,9 +77,7 @@ export function describePlan(
     ...others.map((text) => say(text)),
     ...(count === 0
       ? [say('There is nothing to post.')]
-      : section('By month', {
-          parts: [planMonths(plan), item(`${plural(count, 'call')}${pace}.`)],
-        })),
+      : section('By month', { parts: [planMonths(plan), item(`${plural(count, 'call')}${pace}.`)] })),
     say(`plan ${planHash.slice(0, 12)}`, {
       tone: 'dim',
       commands: count === 0 || state !== 'planned' ? null : commands,

@@ -192,11 +192,7 @@ export async function reportBackfill(db: Database, runId: string): Promise<Backf
       rows: read?.rows ?? 0,
       rejected_rows: read?.rejected ?? 0,
       planned: plans[0]?.orders ?? null,
-      entries: {
-        accepted: sentAs('accepted'),
-        rejected: sentAs('rejected'),
-        in_doubt: sentAs('in_doubt'),
-      },
+      entries: { accepted: sentAs('accepted'), rejected: sentAs('rejected'), in_doubt: sentAs('in_doubt') },
     },
     amounts: sent
       .filter(({ state }) => state === 'accepted')

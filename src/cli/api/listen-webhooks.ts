@@ -58,10 +58,7 @@ export async function listenWebhooks(output: Output, options: ListenOptions): Pr
 async function openStream({ url, account }: ListenOptions, signal: AbortSignal): Promise<Readable> {
   const whose = account === undefined ? '' : `?account=${encodeURIComponent(account)}`;
   try {
-    const answer = await fetch(new URL(`/_sandbox/events${whose}`, url), {
-      signal,
-      redirect: 'manual',
-    });
+    const answer = await fetch(new URL(`/_sandbox/events${whose}`, url), { signal, redirect: 'manual' });
     if (answer.status === 200 && answer.body !== null) return Readable.fromWeb(answer.body as ReadableStream);
     throw new Error(`status ${answer.status}`);
   } catch (cause) {

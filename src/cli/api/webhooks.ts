@@ -81,10 +81,7 @@ function addKindOption(command: Command): Command {
   );
 }
 
-type ManageOptions = ConfigOptions & {
-  readonly kind?: readonly string[];
-  readonly sameAddress?: boolean;
-};
+type ManageOptions = ConfigOptions & { readonly kind?: readonly string[]; readonly sameAddress?: boolean };
 
 type WebhookType = (typeof webhookTypes)[number];
 

@@ -59,11 +59,7 @@ import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { givenReason, refusal } from '../usage-error.ts';
 
 /** The limits of a backfill, and whether it waits for the lease of one that may be gone. */
-export type ShareOptions = {
-  readonly rate?: number;
-  readonly concurrency?: number;
-  readonly wait?: boolean;
-};
+export type ShareOptions = { readonly rate?: number; readonly concurrency?: number; readonly wait?: boolean };
 
 export type BackfillOptions = ConfigOptions &
   ShareOptions & {

@@ -22,10 +22,7 @@ export type SlotRunnerOptions = {
 };
 
 /** What all runs of a `serve` process share. */
-export type SlotRunner = {
-  work(claimed: ClaimedSlot): Promise<SlotEnd>;
-  close(): void;
-};
+export type SlotRunner = { work(claimed: ClaimedSlot): Promise<SlotEnd>; close(): void };
 
 /** Opens what the runs of a `serve` process need. */
 export function openSlotRunner(options: SlotRunnerOptions): SlotRunner {

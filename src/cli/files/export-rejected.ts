@@ -84,11 +84,5 @@ async function write(path: string, bytes: Buffer): Promise<void> {
 
 function refuse(message: string, help: string, where?: string): KnownError {
   const place = where === undefined ? {} : { where };
-  return refusal({
-    code: 'export_refused',
-    message,
-    help,
-    ...place,
-    safe: 'Nothing was written.',
-  });
+  return refusal({ code: 'export_refused', message, help, ...place, safe: 'Nothing was written.' });
 }

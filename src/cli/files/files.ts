@@ -267,9 +267,5 @@ async function findFiles(
 }
 
 function notFound(message: string, help: string): KnownError {
-  return refusal({
-    code: 'file_not_found',
-    message,
-    help,
-  });
+  return refusal({ code: 'file_not_found', message, help });
 }

@@ -2,11 +2,7 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 
-type Options = ConfigOptions & {
-  readonly csv?: boolean;
-  readonly limit: number;
-  readonly timeout: number;
-};
+type Options = ConfigOptions & { readonly csv?: boolean; readonly limit: number; readonly timeout: number };
 
 /** The statement timeout of bi_reader (sql/roles.sql). */
 const DEFAULT_TIMEOUT_S = 30;

@@ -107,10 +107,7 @@ async function moveToServer(output: Output, options: DecisionOptions): Promise<E
   return EXIT.ok;
 }
 
-type RecoverOptions = DecisionOptions & {
-  readonly from?: string;
-  readonly acceptUndescribed?: boolean;
-};
+type RecoverOptions = DecisionOptions & { readonly from?: string; readonly acceptUndescribed?: boolean };
 
 /**
  * Makes a database usable again that lost claims of this data folder. It records the lost claims as accepted,

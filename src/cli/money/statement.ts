@@ -271,11 +271,7 @@ async function performClosing(output: Output, options: CloseOptions): Promise<Ex
   const exchange = loadExchange(config.statements);
   const closing = await decide((trx, here) => closeMonth(trx, { month, rules, exchange, reason, ...here }));
   if (closing.kind !== 'closed')
-    throw refusal({
-      code: 'statement_not_closed',
-      where: month,
-      ...whyNotClosed(month, closing),
-    });
+    throw refusal({ code: 'statement_not_closed', where: month, ...whyNotClosed(month, closing) });
   output.emit({ event: 'statement_closed', month, lines: closing.lines, hash: closing.hash });
   output.print(
     `The statement of ${month} is closed: ${plural(closing.lines, 'line')}, SHA-256 ${closing.hash}. Later changes are corrections in the next statement.`,

@@ -7,9 +7,7 @@ import type { Output } from '../terminal/output.ts';
 const SIGNALS: readonly Signal[] = ['traces', 'metrics', 'logs'];
 
 /** The OpenTelemetry exporter of a command. */
-export type OpenTelemetry = Telemetry & {
-  measure(metrics: Metrics): void;
-};
+export type OpenTelemetry = Telemetry & { measure(metrics: Metrics): void };
 
 /**
  * Sends traces, metrics and logs to the collectors that the environment names, one for all of them or one

@@ -40,11 +40,7 @@ export async function openWork(
   const queue = createWorkQueue(db, (error) =>
     log?.warn(error instanceof Error ? error : {}, 'the queues cannot be read; retrying'),
   );
-  return {
-    queue,
-    openSpread: (of) => createSpread(db, { queue, ...of }),
-    close: () => queue.close(),
-  };
+  return { queue, openSpread: (of) => createSpread(db, { queue, ...of }), close: () => queue.close() };
 }
 
 /** Creates the queues if the configuration uses any, for database users who may not create tables themselves. */

@@ -19,13 +19,7 @@ export function readEnvFile(path: string): readonly Misled[] {
       ? 'The environment file cannot be read.'
       : 'The environment file does not exist.';
     const help = 'It must contain lines like NAME=value; see .env.example.';
-    throw configurationError({
-      code: 'env_file_unreadable',
-      message,
-      where: path,
-      help,
-      cause,
-    });
+    throw configurationError({ code: 'env_file_unreadable', message, where: path, help, cause });
   }
   const names = Object.entries(parseEnv(readFileSync(path, 'utf8')))
     .filter(([name, value]) => before[name] !== undefined && before[name] !== value)

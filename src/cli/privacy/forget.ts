@@ -97,9 +97,7 @@ function describeCertificate(certificate: Certificate): readonly Block[] {
         ? 'Nothing was changed: this was a dry run.'
         : 'No export submits this customer again, for any brand. Nothing else about them is kept.',
     ),
-    ...section('This command cannot reach', {
-      parts: OUT_OF_REACH.map((place) => item(`- ${place}`)),
-    }),
+    ...section('This command cannot reach', { parts: OUT_OF_REACH.map((place) => item(`- ${place}`)) }),
   ];
 }
 

@@ -7,10 +7,7 @@ import { type CommandDefinition, type ConfigOptions, parseCount } from '../comma
 import type { Output } from '../terminal/output.ts';
 import { refusal } from '../usage-error.ts';
 
-type WorkOptions = ConfigOptions & {
-  readonly concurrency: number;
-  readonly only?: readonly UnitKind[];
-};
+type WorkOptions = ConfigOptions & { readonly concurrency: number; readonly only?: readonly UnitKind[] };
 
 export const workCommand: CommandDefinition = {
   name: 'work',

@@ -103,12 +103,7 @@ export function createOutput(options: {
         write(stderr, errorTerminal, complete(renderKnownError(completed, errorTerminal)));
       },
       crash(error) {
-        emit({
-          event: 'error',
-          code: 'crash',
-          message: safeMessage(error),
-          exit_code: 1,
-        });
+        emit({ event: 'error', code: 'crash', message: safeMessage(error), exit_code: 1 });
         write(stderr, errorTerminal, renderUnknownError(error, errorTerminal));
       },
     };

@@ -33,11 +33,7 @@ export function openFindings(output: Output) {
   };
 }
 
-const MARKS = {
-  ok: ['✓', 'green'],
-  warning: ['!', 'yellow'],
-  problem: ['✗', 'red'],
-} as const;
+const MARKS = { ok: ['✓', 'green'], warning: ['!', 'yellow'], problem: ['✗', 'red'] } as const;
 
 /** Renders a finding. For a problem or warning, adds why it matters and how to fix it. */
 export function renderFinding({ status, about, what, why, fix }: Finding, terminal: Terminal): string {

@@ -138,10 +138,7 @@ export function createAuthenticate(
     if (proxy !== null && trusted?.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) {
       const name = headers[proxy.header.toLowerCase()];
       if (typeof name === 'string' && name.trim() !== '')
-        return {
-          kind: 'actor',
-          actor: { name: name.trim(), role: roleOf(name.trim(), proxy) },
-        };
+        return { kind: 'actor', actor: { name: name.trim(), role: roleOf(name.trim(), proxy) } };
     }
     if (users.length > 0 && /^basic /i.test(authorization)) return byPassword(authorization, address);
     const actor = await provider?.actorOf(headers);

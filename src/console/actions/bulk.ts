@@ -127,11 +127,7 @@ export const bulkActions: readonly ConsoleAction[] = [
   defineAction({
     path: '/bulk/preview-credits',
     form: z
-      .object({
-        scope,
-        entry: ticked('entry'),
-        filter_job: text.default(''),
-      })
+      .object({ scope, entry: ticked('entry'), filter_job: text.default('') })
       .refine(({ scope, entry }) => scope === 'all' || entry.length > 0, {
         error: 'Tick at least one entry.',
       }),

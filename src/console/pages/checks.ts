@@ -30,11 +30,7 @@ export const checksPage = definePage(PATH, async (visit) => {
   const { filter, form } = readFilter(visit, { source: byText('Source', names) });
   const wanted = names.filter((name) => filter.source === null || name === filter.source);
   const [findings, files, expectedDates, arrivals] = await Promise.all([
-    listFindings(db, {
-      sources: wanted,
-      limit: PAGE_ROWS + 1,
-      after: idOf(visit, 'after'),
-    }),
+    listFindings(db, { sources: wanted, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
     listCheckedFiles(db, wanted),
     listExpectedDates(db),
     judgeArrivals(db, { sources: Object.values(config.sources), now }),

@@ -113,13 +113,7 @@ function summary({ doubts, count, amounts }: FoundDoubts, isPart: boolean): Html
 
 function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
   return pagedTable(
-    {
-      rows: doubts,
-      visit,
-      about: 'Entries in doubt',
-      none: 'There are none.',
-      key: ['since', 'entryId'],
-    },
+    { rows: doubts, visit, about: 'Entries in doubt', none: 'There are none.', key: ['since', 'entryId'] },
     [
       column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
       visit.may('POST /bulk/preview') ? column('Choose', (doubt) => entryBox(doubt)) : null,
@@ -302,11 +296,7 @@ function dealFacts({ brandId, isActive }: Omit<DealOfHandle, 'dealId'>): string 
 const FORM = 'settle-many';
 const ACKNOWLEDGE_FORM = 'acknowledge-many';
 
-type Entry = {
-  readonly entryId: string;
-  readonly amount: string | null;
-  readonly currency: string | null;
-};
+type Entry = { readonly entryId: string; readonly amount: string | null; readonly currency: string | null };
 
 /** A checkbox that chooses an entry for the form below the list. */
 function entryBox({ entryId, amount, currency }: Entry, form = FORM): Html {
@@ -392,10 +382,6 @@ ${visit.may('decide resend') ? html`<p><label><input type="radio" name="decision
 }
 
 /** Options for how long an entry has been in doubt, in milliseconds. */
-const AGES: Readonly<Record<string, number>> = {
-  an_hour: 3_600_000,
-  a_day: 86_400_000,
-  a_week: 604_800_000,
-};
+const AGES: Readonly<Record<string, number>> = { an_hour: 3_600_000, a_day: 86_400_000, a_week: 604_800_000 };
 
 type ChosenDoubts = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;

@@ -383,14 +383,16 @@ const KINDS: Readonly<Record<string, Kind>> = {
       ([href, uses]) => {
         const orders = uses.reduce((sum, use) => sum + use.orders, 0);
         const days = uses.flatMap(({ firstDay, lastDay }) => [firstDay, lastDay]).toSorted();
-        return uses.slice(0, 1).map(({ code }) => ({
-          what: `${plural(orders, 'order')} with the code ${markLookAlikes(code)} ${orders === 1 ? 'has' : 'have'} no owner, the last of ${days.at(-1)}`,
-          count: 1,
-          amounts: uses.flatMap(({ amount, currency }) => money(amount, currency)),
-          since: days[0] ?? null,
-          href,
-          of: code,
-        }));
+        return uses
+          .slice(0, 1)
+          .map(({ code }) => ({
+            what: `${plural(orders, 'order')} with the code ${markLookAlikes(code)} ${orders === 1 ? 'has' : 'have'} no owner, the last of ${days.at(-1)}`,
+            count: 1,
+            amounts: uses.flatMap(({ amount, currency }) => money(amount, currency)),
+            since: days[0] ?? null,
+            href,
+            of: code,
+          }));
       },
     );
   }),

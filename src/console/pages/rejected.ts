@@ -93,13 +93,7 @@ function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
 
 function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
   return pagedTable(
-    {
-      rows,
-      visit,
-      about: 'Rejected rows',
-      none: 'There are none.',
-      key: ['sourceFileId', 'record'],
-    },
+    { rows, visit, about: 'Rejected rows', none: 'There are none.', key: ['sourceFileId', 'record'] },
     [
       column('Row', ({ uri, line, sourceFileId, record }) =>
         anchor(visit.link(`${PATH}/${sourceFileId}/${record}`), `${fileName(uri)} line ${formatCount(line)}`),

@@ -151,11 +151,7 @@ function runsTable(runs: readonly ListedRun[], visit: Visit): Html {
 }
 
 /** The range of a timeline: days in UTC, divided into spans of equal length. */
-type TimelineScale = {
-  readonly from: Date;
-  readonly spans: number;
-  readonly spanSeconds: number;
-};
+type TimelineScale = { readonly from: Date; readonly spans: number; readonly spanSeconds: number };
 
 type TimelineCell = {
   readonly job: string;
@@ -366,11 +362,7 @@ ${
 ${shareBar(
   [
     { name: 'used', count: counts.rows - counts.rejected_rows },
-    {
-      name: 'rejected',
-      count: counts.rejected_rows,
-      href: visit.link('/rejected', { run: run.runId }),
-    },
+    { name: 'rejected', count: counts.rejected_rows, href: visit.link('/rejected', { run: run.runId }) },
   ],
   { label: 'Rows of its files' },
 )}`

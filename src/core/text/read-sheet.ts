@@ -174,11 +174,13 @@ const SHOWN = 20;
 export function describeProblems(problems: readonly RowProblem[], file: string): readonly Problem[] {
   const more = problems.length - SHOWN;
   return [
-    ...problems.slice(0, SHOWN).map(({ line, column, value, reason, help }) => ({
-      where: `${file}:${line}${column === null ? '' : ` ${column}`}`,
-      message: value === null ? reason : `${JSON.stringify(value)}: ${reason}`,
-      help,
-    })),
+    ...problems
+      .slice(0, SHOWN)
+      .map(({ line, column, value, reason, help }) => ({
+        where: `${file}:${line}${column === null ? '' : ` ${column}`}`,
+        message: value === null ? reason : `${JSON.stringify(value)}: ${reason}`,
+        help,
+      })),
     ...(more > 0
       ? [
           {

@@ -58,11 +58,7 @@ export async function restoreCustomers(
     customers,
     brandId,
     source,
-  }: {
-    readonly customers: readonly StatedCustomer[];
-    readonly brandId: string;
-    readonly source: string;
-  },
+  }: { readonly customers: readonly StatedCustomer[]; readonly brandId: string; readonly source: string },
 ): Promise<void> {
   const byHash = new Map<CustomerHash, StatedCustomer>();
   for (const customer of customers) {

@@ -6,9 +6,11 @@ import { linearPattern } from './linear-pattern.ts';
 
 export const names = z.array(z.string().trim().min(1)).min(1);
 
-export const regex = z.string().refine(isRegex, {
-  error: 'This is not a regular expression of RE2 (which has no lookahead and no back-references).',
-});
+export const regex = z
+  .string()
+  .refine(isRegex, {
+    error: 'This is not a regular expression of RE2 (which has no lookahead and no back-references).',
+  });
 
 const cellTest = {
   columns: names.describe("Spellings of the column's header."),

@@ -179,9 +179,11 @@ export const layoutSchema = z
       .prefault({}),
     times: z
       .array(
-        z.string().refine(isTimeFormat, {
-          error: `This is not a pattern of times. Write iso, or these tokens, each once, with year, month and day among them: ${TIME_TOKENS}. An example: M/D/YYYY H:mm.`,
-        }),
+        z
+          .string()
+          .refine(isTimeFormat, {
+            error: `This is not a pattern of times. Write iso, or these tokens, each once, with year, month and day among them: ${TIME_TOKENS}. An example: M/D/YYYY H:mm.`,
+          }),
       )
       .min(1)
       .default(['iso'])

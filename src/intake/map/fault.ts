@@ -5,11 +5,7 @@ import { maskAddresses } from '../../core/text/mask-addresses.ts';
  * Why a value cannot be used. Returned, never thrown. Values are text, so `typeof` distinguishes them from
  * faults.
  */
-export type Fault = {
-  readonly code: string;
-  readonly reason: string;
-  readonly help: string;
-};
+export type Fault = { readonly code: string; readonly reason: string; readonly help: string };
 
 /** Consecutive rows of the file, starting at one record. */
 export type Run = { readonly record: number; readonly line: number; count: number };

@@ -83,11 +83,7 @@ async function judgeAlike(
     sourceFileId,
     totals: { alike },
     thresholds,
-  }: {
-    readonly sourceFileId: string;
-    readonly totals: FileTotals;
-    readonly thresholds: Thresholds;
-  },
+  }: { readonly sourceFileId: string; readonly totals: FileTotals; readonly thresholds: Thresholds },
 ): Promise<HoldReason | null> {
   const { source, expected, maxZeroRevenueShare, maxUnlistedShare } = thresholds;
   if (isShare(alike.unlistedStatus, alike.open, maxUnlistedShare)) {
@@ -129,11 +125,7 @@ async function commonestStatus(
     sourceFileId,
     expected,
     unlisted,
-  }: {
-    readonly sourceFileId: string;
-    readonly expected: ExpectedOrders;
-    readonly unlisted: number;
-  },
+  }: { readonly sourceFileId: string; readonly expected: ExpectedOrders; readonly unlisted: number },
 ): Promise<string> {
   const rows = await rowsOf<{ status: string; orders: number }>(trx)`
     select status, count(*)::float8 as orders from intake.orders

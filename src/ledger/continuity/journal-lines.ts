@@ -69,11 +69,7 @@ export function chainLines(
 }
 
 /** The identity and the position of a claim in the database that made it. */
-export type ClaimedAttempt = {
-  readonly claim: Claim;
-  readonly entryId: string;
-  readonly attempt: number;
-};
+export type ClaimedAttempt = { readonly claim: Claim; readonly entryId: string; readonly attempt: number };
 
 export type JournalledClaim = ClaimedAttempt & {
   /** By the clock of the machine that made the claim. */

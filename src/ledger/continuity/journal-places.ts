@@ -72,10 +72,7 @@ const PLACE = 'place.json';
 export function beginRecord(config: PipelineConfig, copyFolder: string): string | null {
   return orNull(() => {
     mkdirSync(copyFolder, { recursive: true, mode: 0o700 });
-    const place: FolderUse = {
-      dataFolder: config.database.dataFolder,
-      isTrial: isLoopback(config.api.url),
-    };
+    const place: FolderUse = { dataFolder: config.database.dataFolder, isTrial: isLoopback(config.api.url) };
     writeFileSync(join(copyFolder, PLACE), JSON.stringify(place), { mode: 0o600 });
     return copyFolder;
   });

@@ -1,9 +1,6 @@
 import type { Server, Socket } from 'node:net';
 
-export type ConnectionLimits = {
-  readonly total: number;
-  readonly perAddress: number;
-};
+export type ConnectionLimits = { readonly total: number; readonly perAddress: number };
 
 /** Controls which connections may be closed to make room for others. */
 export type ConnectionGuard = {
@@ -73,10 +70,7 @@ export function limitConnections(server: Server, { total, perAddress }: Connecti
     if ((ofAddress.get(address) ?? 0) > perAddress) end(findLongestWaiting(address) ?? socket);
     else if (connections.size > total) end(findLongestWaiting(largest(ofAddress)) ?? socket);
   });
-  return {
-    protect: (socket) => moveToEnd(socket, true),
-    release: (socket) => moveToEnd(socket, false),
-  };
+  return { protect: (socket) => moveToEnd(socket, true), release: (socket) => moveToEnd(socket, false) };
 }
 
 function largest(counts: ReadonlyMap<string, number>): string {

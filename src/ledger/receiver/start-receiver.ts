@@ -84,10 +84,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     });
   }
   const { port: taken } = server.server.address() as AddressInfo;
-  return {
-    url: `http://${hostInUrl(host)}:${taken}${path}`,
-    close: () => server.close(),
-  };
+  return { url: `http://${hostInUrl(host)}:${taken}${path}`, close: () => server.close() };
 }
 
 function buildReceiver(options: ReceiverOptions): FastifyInstance {

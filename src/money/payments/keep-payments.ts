@@ -236,12 +236,7 @@ export async function markRestPaid(
     paidOn,
     by,
     reason,
-  }: {
-    readonly paymentId: string;
-    readonly paidOn: string;
-    readonly by: string;
-    readonly reason: string;
-  },
+  }: { readonly paymentId: string; readonly paidOn: string; readonly by: string; readonly reason: string },
 ): Promise<void> {
   await execute(trx)`
     update ops.payments

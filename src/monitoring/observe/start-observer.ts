@@ -88,8 +88,5 @@ export async function listen(
     });
   }
   const { port: taken } = server.server.address() as AddressInfo;
-  return {
-    url: `http://${hostInUrl(host)}:${taken}`,
-    close: () => server.close(),
-  };
+  return { url: `http://${hostInUrl(host)}:${taken}`, close: () => server.close() };
 }

@@ -29,11 +29,7 @@ export type Overdue = {
  */
 export function findOverdue(
   jobs: readonly TimedJob[],
-  options: {
-    readonly now: Date;
-    readonly since: Date;
-    readonly lastBegunAt: (job: string) => Date | null;
-  },
+  options: { readonly now: Date; readonly since: Date; readonly lastBegunAt: (job: string) => Date | null },
 ): readonly Overdue[] {
   const { now, since, lastBegunAt } = options;
   return jobs.flatMap(({ name }) => {

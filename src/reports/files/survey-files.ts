@@ -102,11 +102,7 @@ function judgeListed(
     file,
     reader: { readFor, window },
     known,
-  }: {
-    readonly file: SourceFile;
-    readonly reader: Reader;
-    readonly known: KnownFile | null;
-  },
+  }: { readonly file: SourceFile; readonly reader: Reader; readonly known: KnownFile | null },
 ): SurveyedFile {
   const { uri, sizeBytes } = file;
   const is = (state: FileState, why: string | null): SurveyedFile =>

@@ -34,10 +34,7 @@ export function describeOrderLife(life: OrderLife): readonly Block[] {
         ),
       ],
     }),
-    ...section('Attributed', {
-      parts: life.attributions.map(describeAttribution),
-      otherwise: 'not yet',
-    }),
+    ...section('Attributed', { parts: life.attributions.map(describeAttribution), otherwise: 'not yet' }),
     ...describeEntries(life.entries, describeEntryLife),
   ];
 }

@@ -180,9 +180,7 @@ async function describeCode(db: Database, folded: string, name: string): Promise
     data: [{ code: name, owners, use }],
     blocks: [
       say(`Code ${name}, ${used}.`, { tone: 'bold' }),
-      ...section('Owners', {
-        parts: owners.length === 0 ? item('none', ADD_CODE) : ownerTable(owners),
-      }),
+      ...section('Owners', { parts: owners.length === 0 ? item('none', ADD_CODE) : ownerTable(owners) }),
     ],
   };
 }

@@ -127,10 +127,7 @@ export async function keepAccruals(
   {
     rules,
     payments,
-  }: {
-    readonly rules: StatementRules;
-    readonly payments: Pick<StatementSettings['payments'], 'from'>;
-  },
+  }: { readonly rules: StatementRules; readonly payments: Pick<StatementSettings['payments'], 'from'> },
 ): Promise<void> {
   const month = monthBefore(new Date(), rules.timeZone);
   const of = sql<Date>`${`${month}-01`}::date`;
@@ -204,7 +201,9 @@ export async function sumUnclaimed(
 }
 
 /** The sum of a currency: `at least` if the earnings of some orders are unknown. */
-export function sumAccruals({ rows }: Accruals): readonly {
+export function sumAccruals({
+  rows,
+}: Accruals): readonly {
   readonly currency: string;
   readonly amount: DecimalText;
   readonly isAtLeast: boolean;

@@ -88,10 +88,7 @@ export async function readRunDoubts(
 ): Promise<{ readonly count: number; readonly details: DoubtDetails }> {
   const doubts = await listDoubts(db, { job, limit: shown });
   const doubleCredits = await listDoubleCredits(db, { job });
-  return {
-    count: (await countDoubts(db, job)) + doubleCredits.length,
-    details: { doubts, doubleCredits },
-  };
+  return { count: (await countDoubts(db, job)) + doubleCredits.length, details: { doubts, doubleCredits } };
 }
 
 /**

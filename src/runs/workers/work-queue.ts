@@ -105,11 +105,7 @@ function connectionsOf(db: Database): BossDatabase {
  */
 const UNDONE = ['40P01', '40001', '25P02', '42P07', '42710', '23505'];
 
-const REPEATING: RetryOptions = {
-  retries: 2,
-  minTimeout: 0,
-  shouldRetry: ({ error }) => isUndone(error),
-};
+const REPEATING: RetryOptions = { retries: 2, minTimeout: 0, shouldRetry: ({ error }) => isUndone(error) };
 
 function isUndone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && UNDONE.includes(String(error.code));

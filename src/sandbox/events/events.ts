@@ -222,11 +222,7 @@ function fullName({ first_name: first, last_name: last }: Readonly<Record<string
 }
 
 /** An event of one account, with its body as sent. */
-type StreamedEvent = {
-  readonly accountId: string;
-  readonly kind: WebhookType;
-  readonly body: string;
-};
+type StreamedEvent = { readonly accountId: string; readonly kind: WebhookType; readonly body: string };
 
 /** Passes events to subscribers in addition to webhooks. `webhooks listen` uses it and needs no webhook. */
 export type EventStream = {

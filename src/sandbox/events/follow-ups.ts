@@ -39,11 +39,7 @@ export type FollowUps = {
 };
 
 type FollowUp = { readonly dueAtMs: number } & (
-  | {
-      readonly webhook_type: 'new_email_sent';
-      readonly user_id: string;
-      readonly outreach_id: string;
-    }
+  | { readonly webhook_type: 'new_email_sent'; readonly user_id: string; readonly outreach_id: string }
   | {
       readonly webhook_type: 'new_influencer_reply' | 'new_influencer_post' | 'new_payout_request';
       readonly collab_id: string;

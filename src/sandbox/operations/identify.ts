@@ -11,10 +11,7 @@ export const identify: Handlers = {
     const dueAt = queuedAt + identifyDelayMs;
     const { enquiries } = account;
     enquiries.set(String(enquiries.items.size), { brandId, sourceType, emails, queuedAt, dueAt });
-    return answer({
-      message: `${emails.length} contacts were received and queued.`,
-      success: true,
-    });
+    return answer({ message: `${emails.length} contacts were received and queued.`, success: true });
   },
 
   identify_influencers_real_time: ({ account, population, query }) => {

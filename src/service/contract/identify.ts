@@ -33,10 +33,7 @@ export const identifyOperations = {
     path: '/v1/search/identify_influencers_real_time',
     otherPaths: [],
     sendsKey: true,
-    query: z.looseObject({
-      brand_id: brandIdInQuery.optional(),
-      influencer_email: emailAddress.optional(),
-    }),
+    query: z.looseObject({ brand_id: brandIdInQuery.optional(), influencer_email: emailAddress.optional() }),
     body: null,
     response: z.looseObject({
       is_influencer: z.boolean().optional().describe('The answer when there is no match: not shown.'),

@@ -45,13 +45,7 @@ export async function openQueue(settings: QueueSettings, env: Environment = proc
     // and they come back.
     ...shortRequestOptions(env),
   });
-  return {
-    api,
-    url,
-    region,
-    profile: profileInUse(settings.profile, env),
-    close: () => api.destroy(),
-  };
+  return { api, url, region, profile: profileInUse(settings.profile, env), close: () => api.destroy() };
 }
 
 /**

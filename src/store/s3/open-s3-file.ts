@@ -166,10 +166,9 @@ function readBroken(
   { uri, sizeBytes }: SourceFile,
   { offset, code }: { readonly offset: number; readonly code: ReadBroken['code'] },
 ): FileHeld {
-  const why = {
-    read_cut: 'the connection was cut repeatedly',
-    read_stalled: 'the store stopped sending',
-  }[code];
+  const why = { read_cut: 'the connection was cut repeatedly', read_stalled: 'the store stopped sending' }[
+    code
+  ];
   return new FileHeld({
     code,
     message: `${uri} could not be read completely: ${why} (${offset} of ${sizeBytes} bytes arrived).`,

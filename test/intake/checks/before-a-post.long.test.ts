@@ -109,11 +109,7 @@ const FAULTS: readonly { fault: string; text: string; check: string }[] = [
     ),
     check: 'statuses',
   },
-  {
-    fault: 'a column that has another name',
-    text: toCsv(good).replace('Tags', 'Labels'),
-    check: 'header',
-  },
+  { fault: 'a column that has another name', text: toCsv(good).replace('Tags', 'Labels'), check: 'header' },
   {
     fault: 'a stale export: orders of a month ago that no file had',
     text: toCsv(

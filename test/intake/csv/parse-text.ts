@@ -10,11 +10,7 @@ export const PARSE_OPTIONS: ParseOptions = {
   maxRecordBytes: 1024 ** 2,
 };
 
-export type Parsed = {
-  header: readonly string[] | null;
-  records: CsvRecord[];
-  rejected: RejectedRow[];
-};
+export type Parsed = { header: readonly string[] | null; records: CsvRecord[]; rejected: RejectedRow[] };
 
 /** Yields bytes as a source might deliver them, in pieces of any size. */
 export async function* inPieces(text: string | Uint8Array, pieceBytes = 1_000): AsyncGenerator<Uint8Array> {

@@ -74,10 +74,7 @@ describe('a UTF-8 file', () => {
   it('is passed through without copying its buffers', async () => {
     const pieces = [Buffer.from('a,b\n'), Buffer.from('1,é\n')];
     const passed: Uint8Array[] = [];
-    for await (const chunk of decodeText(Readable.from(pieces), {
-      encoding: 'utf8',
-      uri: 'x',
-    })) {
+    for await (const chunk of decodeText(Readable.from(pieces), { encoding: 'utf8', uri: 'x' })) {
       passed.push(chunk);
     }
     expect(passed.map(({ buffer }) => buffer)).toEqual(pieces.map(({ buffer }) => buffer));

@@ -289,10 +289,7 @@ test('tiktok-shop-orders: a description row, trailing tabs, IDs of 18 digits, th
 });
 
 test('paypal-activity: time zones by row; refunds, deposits and item details are not payments', async () => {
-  const mapped = await mapFixture('paypal-activity.csv', {
-    layout: 'paypal-activity',
-    source: IN_AMSTERDAM,
-  });
+  const mapped = await mapFixture('paypal-activity.csv', { layout: 'paypal-activity', source: IN_AMSTERDAM });
   expect(facts(mapped)).toEqual([
     '9AA00001BB | completed | EUR | 1249.00 |  | 2026-04-10T09:11:26Z | ',
     '9AA00001BC | completed | EUR | 1249.00 |  | 2026-04-10T09:11:26Z | moves_no_money',

@@ -40,9 +40,7 @@ describe('a plan of identify-customers', () => {
     shop.drop('2.csv', toCustomers([...manyEmails(MANY, 'new'), ...manyEmails(2)]));
     const { finished, exitCode, stderr } = await shop.plan();
     expect(exitCode, stderr).toBe(0);
-    expect(finished).toMatchObject({
-      counts: { customers: MANY + 2, already: 2, waiting: MANY },
-    });
+    expect(finished).toMatchObject({ counts: { customers: MANY + 2, already: 2, waiting: MANY } });
   });
 
   it('that lost its lease does not block a run or see its changes, and vice versa', async () => {

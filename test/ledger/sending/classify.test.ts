@@ -240,10 +240,7 @@ describe('an exchange that posted a referral', () => {
       kind: 'throttled',
       retryAfterMs: 7_000,
     });
-    expect(classifyFor('referral', answer(429, ''))).toMatchObject({
-      kind: 'throttled',
-      retryAfterMs: null,
-    });
+    expect(classifyFor('referral', answer(429, ''))).toMatchObject({ kind: 'throttled', retryAfterMs: null });
   });
 
   it('is throttled until a date by the clock of the service, if the answer states its time', () => {

@@ -145,12 +145,7 @@ it('an answer that the database does not take is kept in the spool, and nothing 
 
 it('a claimed entry is not sent if its journal cannot be written: it is ready again, and the run stops', async () => {
   const { steps, post, facts, waiting, gate } = await openPosting(['a']);
-  await post({
-    journal: {
-      writing: () => Promise.reject(new Error('disk full')),
-      answered: () => {},
-    },
-  });
+  await post({ journal: { writing: () => Promise.reject(new Error('disk full')), answered: () => {} } });
   expect(steps).toEqual(['claimed a', 'recorded a', 'not_written']);
   expect(gate.stopped()).toEqual({ kind: 'journal_lost', message: 'disk full' });
   expect(await facts()).toMatchObject([{ state: 'ready', attempt: 1, notSent: 1 }]);

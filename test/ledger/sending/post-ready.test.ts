@@ -125,14 +125,16 @@ it('an answer that the database does not take goes to the spool, which is record
 
 it('a doubt is settled at the end if an event named the order before its answer was lost', async () => {
   const run = await openRun(['1', '2'], async () => {
-    await run.db.transaction().execute((trx) =>
-      applyEvidences(trx, [
-        {
-          ...{ orderId: '1', orderPlatform: 'shopify', dealId: 'D1', collabId: 'C1' },
-          ...{ amount: null, currency: null, bodySha256: 'a' },
-        },
-      ]),
-    );
+    await run.db
+      .transaction()
+      .execute((trx) =>
+        applyEvidences(trx, [
+          {
+            ...{ orderId: '1', orderPlatform: 'shopify', dealId: 'D1', collabId: 'C1' },
+            ...{ amount: null, currency: null, bodySha256: 'a' },
+          },
+        ]),
+      );
     return { kind: 'failure', written: true, reason: 'reset' };
   });
   expect(await run.post()).toBeNull();

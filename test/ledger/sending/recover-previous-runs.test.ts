@@ -98,14 +98,16 @@ it('what is known of the requests of a killed process settles them; the others a
   const lost = { ...spooledClaim, claimId: randomUUID(), claimNo: '99' };
   answers.append({ entryId, attempt, claim: lost, outcome: ACCEPTED, backoffMs: 0 });
   appendFileSync(join(spool, `${worker.owner}.ndjson`), 'unusable\n');
-  await db.transaction().execute((trx) =>
-    applyEvidences(trx, [
-      {
-        ...{ orderId: 'told', orderPlatform: 'shopify', dealId: 'D1', collabId: null },
-        ...{ amount: null, currency: null, bodySha256: 'a' },
-      },
-    ]),
-  );
+  await db
+    .transaction()
+    .execute((trx) =>
+      applyEvidences(trx, [
+        {
+          ...{ orderId: 'told', orderPlatform: 'shopify', dealId: 'D1', collabId: null },
+          ...{ amount: null, currency: null, bodySha256: 'a' },
+        },
+      ]),
+    );
   await kill();
   for (const place of folders) writeFileSync(join(place, `${randomUUID()}.open.ndjson`), 'no head\n');
   expect(await recover()).toEqual([

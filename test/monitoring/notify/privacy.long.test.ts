@@ -46,10 +46,7 @@ const NEVER = [
 ];
 
 /** Provokes as many problems as possible at the same time, and returns those that the real finders find. */
-async function findAll(): Promise<{
-  problems: readonly Problem[];
-  found: ReadonlySet<ProblemKind>;
-}> {
+async function findAll(): Promise<{ problems: readonly Problem[]; found: ReadonlySet<ProblemKind> }> {
   const { shop } = await openDrill({
     flow: FLOW,
     notify:

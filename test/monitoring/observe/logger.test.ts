@@ -14,20 +14,22 @@ function logged(
 
 test('the logger writes ids, counts and fixed terms and omits other text', () => {
   const [line] = logged('info', (logger) =>
-    logger.child({ run_id: '12', note: 'planted' }).info(
-      {
-        order_id: '1001',
-        orders: 3,
-        job: 'attribute-orders',
-        service: 'https://api.example.com',
-        email: 'ann@example.com',
-        api_key: 'planted',
-        row: { Total: 'planted', line_no: 4 },
-        list: ['planted'],
-        excluded: { status_authorized: 2 },
-      },
-      'sealed',
-    ),
+    logger
+      .child({ run_id: '12', note: 'planted' })
+      .info(
+        {
+          order_id: '1001',
+          orders: 3,
+          job: 'attribute-orders',
+          service: 'https://api.example.com',
+          email: 'ann@example.com',
+          api_key: 'planted',
+          row: { Total: 'planted', line_no: 4 },
+          list: ['planted'],
+          excluded: { status_authorized: 2 },
+        },
+        'sealed',
+      ),
   );
   expect(line).toMatchObject({
     level: 'info',

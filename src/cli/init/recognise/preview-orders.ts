@@ -180,11 +180,7 @@ export async function previewOrders(
       marks?.require();
       // As long as it is not known which of day and month comes first, dates are not judged.
       const writtenMs = isDateOpen ? Number.POSITIVE_INFINITY : exportedAtMs(file.modifiedAt ?? null);
-      state(stated, isSummed ? withDoubts(orders, missing) : orders, {
-        age,
-        isSummed,
-        writtenMs,
-      });
+      state(stated, isSummed ? withDoubts(orders, missing) : orders, { age, isSummed, writtenMs });
     } catch (error) {
       if (!(error instanceof FileHeld)) throw error;
       heldFiles.push({ why: error.message, orders });

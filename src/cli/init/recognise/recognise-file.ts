@@ -490,10 +490,8 @@ export function openDetected(
   layout: Layout,
   { source, clients, encoding }: DetectedMeans,
 ): AsyncGenerator<CsvChunk> {
-  return openRecords(file, layout, {
-    source: encoding === null ? source : { ...source, encoding },
-    clients,
-  }).records;
+  return openRecords(file, layout, { source: encoding === null ? source : { ...source, encoding }, clients })
+    .records;
 }
 
 /**

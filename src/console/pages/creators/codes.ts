@@ -143,13 +143,7 @@ async function owned(
     after: after === null ? null : { ...after, line: Number(after.line) },
   });
   return pagedTable(
-    {
-      rows,
-      visit,
-      about: 'Codes with an owner',
-      none: 'There are none.',
-      key: ['job', 'folded', 'line'],
-    },
+    { rows, visit, about: 'Codes with an owner', none: 'There are none.', key: ['job', 'folded', 'line'] },
     [
       column('Code', ({ job: name, code }) => anchor(visit.link('/codes/assign', { job: name, code }), code)),
       column('Owner', ownerOf(visit)),

@@ -67,13 +67,7 @@ export const creatorsPage = definePage(PATH, async (visit) => {
     content: html`<p>Credited orders of ${months}, less refunds and cancellations. In each currency, the most revenue is first.</p>
 ${asked.form()}
 ${pagedTable(
-  {
-    rows,
-    visit,
-    about: 'Creators',
-    none: 'No order was credited yet.',
-    key: ['currency', 'rank', 'key'],
-  },
+  { rows, visit, about: 'Creators', none: 'No order was credited yet.', key: ['currency', 'rank', 'key'] },
   [
     column('Creator', ({ key: creator, name }) =>
       creator === '' ? 'unknown' : anchor(creatorLink(visit, creator), name ?? creator),
@@ -251,12 +245,7 @@ function monthCharts(
       months: known,
       currency,
       hrefOf: (month) =>
-        visit.link('/orders', {
-          outcome: 'credited',
-          creator,
-          from: `${month}-01`,
-          to: lastDayOf(month),
-        }),
+        visit.link('/orders', { outcome: 'credited', creator, from: `${month}-01`, to: lastDayOf(month) }),
     });
     return chart === null ? null : html`<p class="dim">Net revenue in ${currency} by month</p>${chart}`;
   })}`;

@@ -181,11 +181,7 @@ export const accrualsPage = definePage('/money/accruals', async (visit) => {
     const accruals = await readAccruals(visit.db, { month, rules, payments });
     if (textOf(visit, 'download') === 'csv')
       return {
-        download: {
-          name: `accruals-${month}.csv`,
-          type: 'text/csv',
-          content: renderAccrualsCsv(accruals),
-        },
+        download: { name: `accruals-${month}.csv`, type: 'text/csv', content: renderAccrualsCsv(accruals) },
       };
     return {
       title,

@@ -31,11 +31,7 @@ export const header: Check = {
 };
 
 /** The change of one column. `from` is its previous name if it was renamed. */
-export type ColumnChange = {
-  readonly change: HeaderChange;
-  readonly column: string;
-  readonly from?: string;
-};
+export type ColumnChange = { readonly change: HeaderChange; readonly column: string; readonly from?: string };
 
 /**
  * Compares two headers. A removed column with a new one in its place counts as renamed. Moved columns are one

@@ -186,11 +186,13 @@ function customerReader(
       if (!addresses.some((one) => foldAddress(one) === folded)) return null;
     }
     const { consentedAt, refusedAt } = plan.consent.state(cells, says);
-    const columns = plan.consent.cells(cells).map((cell) => ({
-      column: cell.column.name,
-      word: cells[cell.column.index] ?? '',
-      says: wordsOf(cell.says),
-    }));
+    const columns = plan.consent
+      .cells(cells)
+      .map((cell) => ({
+        column: cell.column.name,
+        word: cells[cell.column.index] ?? '',
+        says: wordsOf(cell.says),
+      }));
     return {
       line,
       verdict: verdictOf(says),

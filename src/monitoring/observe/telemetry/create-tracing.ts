@@ -31,10 +31,7 @@ type TracedRun = {
 export function startTraces(resource: Resource, timeoutMillis: number) {
   const exporter = new OTLPTraceExporter({ timeoutMillis });
   const traces = new TracerProvider({ resource, spanProcessors: [new BatchSpanProcessor({ exporter })] });
-  return {
-    tracing: createTracing(traces.getTracer('influencer-sync')),
-    shutdown: () => traces.shutdown(),
-  };
+  return { tracing: createTracing(traces.getTracer('influencer-sync')), shutdown: () => traces.shutdown() };
 }
 
 /** Records spans with OpenTelemetry. The asynchronous context determines which run a span belongs to. */

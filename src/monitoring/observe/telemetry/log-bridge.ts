@@ -16,10 +16,7 @@ const SEVERITIES: Readonly<Record<string, SeverityNumber>> = {
 export function startLogs(resource: Resource, timeoutMillis: number) {
   const exporter = new OTLPLogExporter({ timeoutMillis });
   const logs = new LoggerProvider({ resource, processors: [new BatchLogRecordProcessor({ exporter })] });
-  return {
-    log: createLogBridge(logs.getLogger('influencer-sync')),
-    shutdown: () => logs.shutdown(),
-  };
+  return { log: createLogBridge(logs.getLogger('influencer-sync')), shutdown: () => logs.shutdown() };
 }
 
 /**

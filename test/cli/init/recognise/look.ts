@@ -31,14 +31,7 @@ export async function look(
   const clients = openSourceClients();
   onTestFinished(() => clients.close());
   const jobOf = () => proposedJob({ brandId: '4819', include: null });
-  return recognise({
-    source: sourceAt(place),
-    clients,
-    layouts,
-    taken: new Set(),
-    jobOf,
-    stated,
-  });
+  return recognise({ source: sourceAt(place), clients, layouts, taken: new Set(), jobOf, stated });
 }
 
 /** Returns name, layout, path and files of each source, and the refused ones. */

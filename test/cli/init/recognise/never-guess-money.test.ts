@@ -157,10 +157,7 @@ test('what shares names with a known export, and has columns of its own for what
   const others = folderWith({ 'a.csv': `${header},payment_status\n${row},PAID\n` });
   const found = await look(others);
   expect(summary(found)).toEqual(['a proposed  1']);
-  expect(ordersOf(found).preview).toMatchObject({
-    credited: 1,
-    placed: { first: '2026-10-05T22:15:00Z' },
-  });
+  expect(ordersOf(found).preview).toMatchObject({ credited: 1, placed: { first: '2026-10-05T22:15:00Z' } });
   expect(summary(await look(folderWith({ 'a.csv': `${header}\n${row}\n` })))).toEqual([
     'a.csv header_mismatch',
   ]);
@@ -901,9 +898,7 @@ test('words for renewals of subscriptions are asked about, and a layout marks th
   });
   const roles = new Map([['order_type', 'renewals']] as const);
   expect(propose(header, rows, roles)).toMatchObject({
-    layout: {
-      exclusions: [{ reason: 'renewal', equals: ['Renewal'], unless: ['First order', 'Gift'] }],
-    },
+    layout: { exclusions: [{ reason: 'renewal', equals: ['Renewal'], unless: ['First order', 'Gift'] }] },
   });
   const others = rows.map((cells) => [...cells.slice(0, 4), 'First order']);
   expect(propose(header, others, roles)).toMatchObject({ unclear: [{ header: 'order_type' }] });

@@ -29,12 +29,7 @@ test('a layout for an unknown header is proposed from names, synonyms and values
     codes: { split: ['|'] },
     status: { credited: ['bezahlt'], known: ['storniert'] },
   });
-  expect(ordersOf(found).preview).toMatchObject({
-    orders: 5,
-    credited: 3,
-    organic: 1,
-    rejected: [],
-  });
+  expect(ordersOf(found).preview).toMatchObject({ orders: 5, credited: 3, organic: 1, rejected: [] });
   expect(source?.proposed?.text).toMatch(/^# Proposed by/);
 });
 

@@ -53,9 +53,7 @@ test('woocommerce-customers: orders and total spend, currency symbols, no consen
   ]);
   expect(
     (await mapText('woocommerce-customers', lines, { ...NOT_RECORDED, consent: 'required' })).passedOver,
-  ).toMatchObject({
-    unknown: 1,
-  });
+  ).toMatchObject({ unknown: 1 });
 });
 
 test('mailchimp: members, with doubly quoted tags', async () => {

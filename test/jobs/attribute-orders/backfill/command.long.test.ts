@@ -88,10 +88,7 @@ describe('the command backfill', () => {
         counts: { files: 0, rows: 0, planned: null, entries: { accepted: 2, rejected: 0, in_doubt: 0 } },
         amounts: [{ currency: 'EUR', accepted: '20.0000' }],
       },
-      {
-        counts: { files: 1, rows: 2, rejected_rows: 0, planned: 2, entries: { accepted: 0 } },
-        amounts: [],
-      },
+      { counts: { files: 1, rows: 2, rejected_rows: 0, planned: 2, entries: { accepted: 0 } }, amounts: [] },
     ]);
     const { stdout } = await workshop.cli('runs');
     expect(stdout).toContain('2 posted, 20.00 EUR');

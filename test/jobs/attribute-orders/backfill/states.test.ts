@@ -431,13 +431,7 @@ describe('a backfill that is started', () => {
       expect.objectContaining({ order_id: 'organic', outcome: 'excluded', entry_of: null, isNew: false }),
     ]);
     expect(await findUnfinished(shop.db, shop.job)).toMatchObject({
-      ...{
-        backfillId: id,
-        state: 'running',
-        approvedBy: 'jane',
-        requestsPerSecond: 2.5,
-        concurrency: 3,
-      },
+      ...{ backfillId: id, state: 'running', approvedBy: 'jane', requestsPerSecond: 2.5, concurrency: 3 },
     });
     expect(await shop.start(id), 'again').toEqual({ kind: 'not_planned' });
     expect(await shop.groups()).toEqual(['2025-05 organic -: 2, 20 EUR', '2025-05 waiting -: 2, 20 EUR']);

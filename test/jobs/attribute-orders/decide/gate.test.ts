@@ -119,7 +119,9 @@ const BY_OTHER_ORDERS: Readonly<Record<string, string>> = {
 };
 
 /** The cases of a layout as orders with ids of their own, after the example itself. Rows that are rejected and files that are held credit nothing. */
-async function ordersOf(layout: Layout): Promise<{
+async function ordersOf(
+  layout: Layout,
+): Promise<{
   readonly whats: readonly string[];
   readonly orders: readonly StagedOrder[];
   readonly refused: number;

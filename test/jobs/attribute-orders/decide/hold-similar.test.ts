@@ -730,9 +730,7 @@ describe('an order that another source of its platform states as cancelled', () 
     const [one, two] = shops;
     if (isFirst) await state(context, { 1: NO, 2: {} }, { shop: two });
     else
-      await two?.read({
-        orders: [order('1', { codes: ['MIRA'], ...NO }), order('2', { codes: ['MIRA'] })],
-      });
+      await two?.read({ orders: [order('1', { codes: ['MIRA'], ...NO }), order('2', { codes: ['MIRA'] })] });
     await state(context, { 1: {}, 2: {} }, { shop: one });
     expect(await decided(context)).toEqual(['1: held cancelled_elsewhere', '2: attributed']);
     const subject = {
@@ -756,11 +754,7 @@ describe('an order that another source of its platform states as cancelled', () 
       all.map((status, place) => order(String(place + 1), { codes: ['MIRA'], status }));
     await two?.read({ orders: orders(words) });
     await one?.read({ orders: orders(words.map(() => 'betaald')) });
-    await context.attribute({
-      codes: RULES.codes,
-      credited: ['betaald'],
-      notCredited: words,
-    });
+    await context.attribute({ codes: RULES.codes, credited: ['betaald'], notCredited: words });
     expect(await decided(context)).toEqual([
       '1: held cancelled_elsewhere',
       '2: held cancelled_elsewhere',

@@ -47,9 +47,7 @@ it('of a source that a job no longer reads, only what was sent or waits to be se
   const codes = 'MIRA,,mira,D1,,,';
   const mira = (id: string) => order(id, { codes: ['MIRA'] });
   const sent = ['accepted', 'in doubt', 'refused later', 'refused', 'withdrawn', 'held', 'waits'];
-  await before.read({
-    orders: [...sent.map(mira), order('organic'), order('theirs', { codes: ['NOOR'] })],
-  });
+  await before.read({ orders: [...sent.map(mira), order('organic'), order('theirs', { codes: ['NOOR'] })] });
   await third.read({ orders: [order('of the third', { codes: ['MIRA'], total: '77.00' })] });
   await now.read({ orders: [order('in doubt'), order('new')] });
   await all.attribute({ codes });
