@@ -29,6 +29,7 @@ export default defineConfig(({ mode }) => ({
     // A process of its own for each file would load the packages 213 times: a quarter of the time.
     isolate: false,
     sequence: { sequencer: DocumentsFirst },
+    execArgv: ['--max-semi-space-size=64','--max-lazy'],
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // On two cores: two files at a time would leave a seventh of them unused; long tests wait for leases and timeouts as well. With
