@@ -6,7 +6,7 @@ import type { DB } from '../../../src/db/tables.ts';
 import { inDecision } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
-import { holdSimilar } from './hold-similar.ts';
+import { foldedName, holdSimilar } from './hold-similar.ts';
 import { keepClaims } from './keep-claims.ts';
 
 export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash' | 'period'> & {
@@ -165,7 +165,7 @@ function hashRules(options: AttributeOrdersOptions): string {
 }
 
 /**
- * Makes the next run decide again about the orders that a seed names, perhaps in another spelling: their files count as not
+ * Makes the next run decide again about the orders that a seed names, perhaps in another spelling or by name: their files count as not
  * yet decided, and decisions whose entries were released are proposed again.
  */
 export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
@@ -190,7 +190,9 @@ export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise
       )
       select o.source_file_id from seeded v join intake.orders o on o.order_id = v.id and o.is_current
       union all
-      select o.source_file_id from seeded v join intake.orders o on o.similar_to = v.id and o.is_current)`;
+      select o.source_file_id from seeded v join intake.orders o on o.similar_to = v.id and o.is_current
+      union all
+      select o.source_file_id from seeded v join intake.orders o on ${foldedName} = v.id and o.is_current)`;
 }
 
 /** The reason of these decisions. It is also the rule by which their files count as decided. */

@@ -64,10 +64,10 @@ async function holdSimilarIds(trx: Transaction<DB>, { job, sources }: Attributio
   await execute(trx)`
     update decided_orders d set ${held('similar_id')}
     from (
-      select d.ctid as place, d.source, d.order_id, o.similar_to, p.platform
+      select d.ctid as place, d.source, d.order_id, o.similar_to, o.name, p.platform
       from decided_orders d
       join ${placesOf(sources)} on p.source = d.source
-      cross join lateral (select o.similar_to from intake.orders o
+      cross join lateral (select o.similar_to, ${foldedName} as name from intake.orders o
         where o.order_version_id = d.order_version_id limit 1) o
       where ${isOpen(job, 'similar_id')}
     ) o
@@ -88,7 +88,13 @@ async function holdSimilarIds(trx: Transaction<DB>, { job, sources }: Attributio
               and e.effect is not distinct from 'referral' and not ${neverSent}))))`;
 }
 
-/** SQL that is true if a seed names order `o` in another spelling. Most deployments have no seed. */
+/** SQL for the name of order `o`, as a seed may have it: `#1001` of an order whose id is 5512340987. */
+export const foldedName = sql`ltrim(lower(ledger.fold_order_id(o.order_name)), '#')`;
+
+/**
+ * SQL that is true if a seed names order `o` in another spelling, or by its name. An id that an order of the source has is
+ * not the name of another one. Most deployments have no seed.
+ */
 async function findSeeded(trx: Transaction<DB>): Promise<RawBuilder<unknown>> {
   const seed = await trx.selectFrom('ledger.seeds').select('seed_id').limit(1).executeTakeFirst();
   if (seed === undefined) return sql`false`;
@@ -102,7 +108,16 @@ async function findSeeded(trx: Transaction<DB>): Promise<RawBuilder<unknown>> {
       select from seeded_spellings s
       where s.loose = coalesce(o.similar_to, ledger.fold_order_id(o.order_id))
         and s.id <> ledger.fold_order_id(o.order_id)
-        and ledger.is_platform(s.order_platform, o.platform))`;
+        and ledger.is_platform(s.order_platform, o.platform))
+    or exists (
+      select from (
+        select ledger.fold_order_id(v.order_id) as id, v.order_platform from ledger.seeded_orders v
+        where ledger.fold_order_id(v.order_id) = o.name
+        union all
+        select s.id, s.order_platform from seeded_spellings s where s.loose = o.name
+      ) n
+      where ledger.is_platform(n.order_platform, o.platform) and not exists (
+        select from intake.orders x where x.source = o.source and x.order_id = n.id and x.is_current))`;
 }
 
 /**

@@ -64,8 +64,8 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'the order counts, whatever its date; what depends on the date is asked next',
   },
   similar_id: {
-    what: 'The id differs from that of another order, or of one in a seed, only in zeros, blanks, separators, `#` or case',
-    fix: 'Compare both orders. If they are the same order, exclude this one.',
+    what: 'The id differs from that of another order, or of one in a seed, only in zeros, blanks, separators, `#` or case; or a seed has its name',
+    fix: 'Compare both orders. If they are the same order, exclude this one. If a seed has names, withdraw it with `ledger unseed`, and record the ids instead.',
     confirms: 'it is another order',
   },
   similar_order: {
