@@ -1,4 +1,4 @@
-import { readCodeRows } from '../../src/codes/load-codes.ts';
+import { findAmbiguousCodes, readCodeRows } from '../../src/codes/load-codes.ts';
 import { type Finding, ok, problem, warning } from '../../src/core/finding.ts';
 import type { CodeProblem } from '../../src/core/report.ts';
 import { plural } from '../../src/core/text/plural.ts';
@@ -8,6 +8,7 @@ import type { Diagnostic, Patient } from '../../src/runs/runnable-kind.ts';
 import { readListing } from '../../src/service/account.ts';
 import { ApiError } from '../../src/service/api-error.ts';
 import { call } from '../../src/service/call.ts';
+import { findOtherBrand } from './decide/prepare-entries.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
 
 /** The maximum number of problems that are listed one by one. */
@@ -21,17 +22,28 @@ const codes: Diagnostic = {
   name: 'codes',
   async look(patient) {
     const findings: Finding[] = [];
-    for (const { name, codes: path } of jobsOf(patient))
-      for (const finding of path === null ? [] : await lookAtCodes(patient, path))
-        findings.push({ ...finding, about: `codes of ${name}` });
+    for (const job of jobsOf(patient))
+      for (const finding of job.codes === null ? [] : await lookAtCodes(patient, { ...job, path: job.codes }))
+        findings.push({ ...finding, about: `codes of ${job.name}` });
     return findings;
   },
 };
 
-async function lookAtCodes({ db, hasTables }: Patient, path: string): Promise<readonly Finding[]> {
+async function lookAtCodes(
+  { db, hasTables }: Patient,
+  { path, brandId, timeZone }: Pick<AttributeOrdersSettings, 'brandId' | 'timeZone'> & { readonly path: string },
+): Promise<readonly Finding[]> {
   const { rows, warnings } = readCodeRows(path);
+  const ambiguous = findAmbiguousCodes(rows, { brandId, timeZone });
   const unknown = db === null || !hasTables ? null : await findUnknownOwners(db, rows);
-  const problems = [...warnings, ...(unknown ?? [])];
+  const problems = [
+    ...explain(warnings, 'This row has no effect.'),
+    ...explain(ambiguous, 'It is not known who earned its orders.'),
+    ...explain(
+      unknown ?? [],
+      'The service refuses an order of an unknown influencer, so its revenue is credited to no influencer.',
+    ),
+  ];
   const count = plural(rows.length, 'code');
   if (rows.length === 0 && problems.length === 0)
     return [
@@ -53,20 +65,38 @@ async function lookAtCodes({ db, hasTables }: Patient, path: string): Promise<re
   const more = problems.length - SHOWN;
   return problems
     .slice(0, SHOWN)
-    .map((one, index) =>
+    .map(({ why, ...one }, index) =>
       warning(
         `${placeOf(one)}: ${one.reason}${index === SHOWN - 1 && more > 0 ? ` And ${more} more like this.` : ''}`,
-        one.line === 1
-          ? 'This row has no effect.'
-          : 'The service refuses an order of an unknown influencer, so its revenue is credited to no influencer.',
+        why,
         one.help,
       ),
     );
 }
 
+function explain(problems: readonly CodeProblem[], why: string) {
+  return problems.map((one) => ({ ...one, why }));
+}
+
 function placeOf({ line, column, value }: CodeProblem): string {
   return `codes.csv line ${line}, ${column ?? 'row'}${value === null ? '' : ` ${JSON.stringify(value)}`}`;
 }
+
+/** Checks that each job posts for the brand for which it has posted. */
+const brands: Diagnostic = {
+  name: 'brand',
+  async look(patient) {
+    const { db, hasTables } = patient;
+    const findings: Finding[] = [];
+    if (db === null || !hasTables) return findings;
+    for (const { name: job, brandId } of jobsOf(patient)) {
+      const change = await findOtherBrand(db, { job, brandId });
+      if (change !== null)
+        findings.push({ status: 'problem', about: `brand of ${job}`, what: change.message, fix: change.help });
+    }
+    return findings;
+  },
+};
 
 const ORDER_EVENT = 'new_influencer_order';
 
@@ -131,4 +161,4 @@ function jobsOf({ config }: Patient): readonly AttributeOrdersSettings[] {
 }
 
 /** What `doctor` looks at for jobs of this kind. */
-export const diagnostics: readonly Diagnostic[] = [codes, channels];
+export const diagnostics: readonly Diagnostic[] = [codes, brands, channels];

@@ -36,8 +36,10 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
     sources.map((source) => [source.name, source.orderPlatform]),
   );
   await analyzeGrown(db, ['intake.attributed_files', 'intake.attributions']);
-  const { name, orderNotes } = job;
-  await prepareEntries(db, { job: name, runId: run.runId, accountId, orderPlatformBySource, orderNotes });
+  const { name, orderNotes, brandId } = job;
+  await prepareEntries(db, {
+    ...{ job: name, runId: run.runId, accountId, brandId, orderPlatformBySource, orderNotes },
+  });
 
   const stop = (await postProposed(run, posting)) ?? unread;
   const staleBecause = await updateReports(run);

@@ -6,12 +6,12 @@ import { maskAddresses } from '../core/text/mask-addresses.ts';
 import { describeProblems, type ReadSheet, readSheetFile, type Unreadable } from '../core/text/read-sheet.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { execute, finds, rowsOf } from '../db/statement.ts';
+import { execute, finds } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { readAssignedCodes } from './assign-code.ts';
 import { toOwnerRows } from './code-ownership.ts';
-import { type CodeRow, type OwnerRow, parseCodes } from './parse-codes.ts';
+import { type CodeRow, type OwnerRow, parseCodes, toInstantMs } from './parse-codes.ts';
 import { readCodeChanges } from './read-code-changes.ts';
 
 export type LoadCodesOptions = {
@@ -61,8 +61,7 @@ export async function loadCodes(db: Database, options: LoadCodesOptions): Promis
     .update(JSON.stringify([zone, rows]))
     .digest('base64url');
   await inTransaction(db, (trx) => replace(trx, { job: options.job, zone, hash, rows }));
-  const ambiguous = await findAmbiguousCodes(db, options);
-  const problems = [...parsed.problems, ...parsed.warnings, ...ambiguous];
+  const problems = [...parsed.problems, ...parsed.warnings, ...findAmbiguousCodes(rows, options)];
   return { hash, codes: rows.length, rows: parsed.rows, problems };
 }
 
@@ -148,45 +147,44 @@ const HELP =
  * Finds codes and custom links that have different owners at the same time, and returns a problem for each of
  * their rows. Rows from events have no line in the file.
  */
-async function findAmbiguousCodes(
-  db: Database,
-  { job, brandId }: { readonly job: string; readonly brandId: string },
-): Promise<readonly CodeProblem[]> {
-  const rows = await rowsOf<{
-    line_no: number;
-    code: string | null;
-    link: string | null;
-    other_line: number;
-    other: string;
-  }>(db)`
-    with owners as (
-      select c.*, coalesce(c.code_folded, array_to_string(c.link_folded, ' ')) as folded,
-        c.code is null as is_link
-      from intake.codes c where c.job = ${job}
-    ),
-    -- Only what has several owners is compared: a nested loop over all codes would take minutes.
-    shared as materialized (
-      select * from (
-        select o.*, min(target) over same <> max(target) over same as is_shared
-        from owners o
-        window same as (partition by folded, is_link)
-      ) o where is_shared
-    )
-    select a.line_no, a.code, a.link, min(b.line_no) as other_line, min(b.target) as other
-    from shared a join shared b on b.folded = a.folded and b.is_link = a.is_link
-    where b.line_no <> a.line_no and b.target <> a.target
-      and coalesce(a.brand_id, ${brandId}) = coalesce(b.brand_id, ${brandId})
-      and coalesce(a.valid_from, '-infinity') < coalesce(b.valid_to, 'infinity')
-      and coalesce(b.valid_from, '-infinity') < coalesce(a.valid_to, 'infinity')
-    group by a.line_no, a.code, a.link order by a.line_no`;
-  return rows.map((row) => ({
-    line: row.line_no,
-    column: row.code === null ? 'link' : 'code',
-    value: maskAddresses(row.code ?? row.link ?? ''),
+export function findAmbiguousCodes(
+  rows: readonly OwnerRow[],
+  { brandId, timeZone }: Pick<LoadCodesOptions, 'brandId' | 'timeZone'>,
+): readonly CodeProblem[] {
+  const periodOf = ({ from, to }: OwnerRow) => [
+    from === null ? -Infinity : toInstantMs(from, timeZone ?? 'UTC'),
+    to === null ? Infinity : toInstantMs(to, timeZone ?? 'UTC'),
+  ];
+  const same = Map.groupBy(rows, (row) =>
+    JSON.stringify(['code' in row ? row.folded : row.linkFolded, row.brandId ?? brandId]),
+  );
+  const shared = [...same.values()].filter(([first, ...others]) =>
+    others.some(({ target }) => target !== first?.target),
+  );
+  return shared
+    .flatMap((owners) => {
+      const periods = owners.map((row) => ({ row, period: periodOf(row) }));
+      return periods.flatMap(({ row, period: [from = 0, to = 0] }) => {
+        const [other] = periods
+          .filter(({ row: { target }, period: [otherFrom = 0, otherTo = 0] }) =>
+            target !== row.target && from < otherTo && otherFrom < to,
+          )
+          .toSorted((one, next) => one.row.line - next.row.line);
+        return other === undefined ? [] : [ambiguous(row, other.row)];
+      });
+    })
+    .toSorted((one, next) => one.line - next.line);
+}
+
+function ambiguous(row: OwnerRow, other: OwnerRow): CodeProblem {
+  return {
+    line: row.line,
+    column: 'code' in row ? 'code' : 'link',
+    value: maskAddresses('code' in row ? row.code : row.link),
     reason:
-      row.other_line > 0
-        ? `Line ${row.other_line} gives the code to another owner at the same time.`
-        : `An event of the service gave it to ${row.other} for the same time.`,
+      other.line > 0
+        ? `Line ${other.line} gives the code to another owner at the same time.`
+        : `An event of the service gave it to ${other.target} for the same time.`,
     help: HELP,
-  }));
+  };
 }

@@ -8,6 +8,7 @@ import {
   type SheetRow,
 } from '../core/text/read-sheet.ts';
 import { isDay } from '../core/time/day.ts';
+import { zoneClock } from '../core/time/zone-clock.ts';
 
 /** Columns of codes.csv, in any order. Required are `code` and one of handle, deal and collaboration. */
 export const CODE_COLUMNS = [
@@ -184,9 +185,14 @@ const WIDEST_OFFSETS_MS = 26 * 3_600_000;
  * margin that covers every time zone.
  */
 function isSurelyBefore(one: ValidityTime, other: ValidityTime): boolean {
-  const [oneMs, otherMs] = [one, other].map(({ text, isLocal }) =>
-    Date.parse(`${text.replace(/ (?=[Z+-])/, '').replace(' ', 'T')}${isLocal ? 'Z' : ''}`),
-  );
-  if (oneMs === undefined || otherMs === undefined) return false;
-  return oneMs + (one.isLocal === other.isLocal ? 0 : WIDEST_OFFSETS_MS) <= otherMs;
+  return toWallMs(one) + (one.isLocal === other.isLocal ? 0 : WIDEST_OFFSETS_MS) <= toWallMs(other);
+}
+
+/** Returns the instant of a limit, in milliseconds. @param zone IANA zone of local times. */
+export function toInstantMs(time: ValidityTime, zone: string): number {
+  return time.isLocal ? zoneClock(zone).toInstantMs(toWallMs(time)) : toWallMs(time);
+}
+
+function toWallMs({ text, isLocal }: ValidityTime): number {
+  return Date.parse(`${text.replace(/ (?=[Z+-])/, '').replace(' ', 'T')}${isLocal ? 'Z' : ''}`);
 }

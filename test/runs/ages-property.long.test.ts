@@ -223,7 +223,8 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
       sources: [{ source, orderPlatform: source, credited: 'any', notCredited: [], mayLackColumn: true }],
     });
     await prepareEntries(db, {
-      ...{ job: job.name, runId: run.runId, accountId: 'A1', orderPlatformBySource: { [source]: source } },
+      ...{ job: job.name, runId: run.runId, accountId: 'A1', brandId },
+      orderPlatformBySource: { [source]: source },
     });
     // The service accepts what is ready, so that every later change is an adjustment.
     await sql`

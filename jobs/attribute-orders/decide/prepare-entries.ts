@@ -1,8 +1,9 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { configurationError, type KnownError } from '../../../src/core/known-error.ts';
+import { plural } from '../../../src/core/text/plural.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
-import { countOf, execute, rowOf } from '../../../src/db/statement.ts';
+import { countOf, execute, finds, rowOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import {
@@ -18,6 +19,7 @@ export type PrepareEntriesOptions = {
   readonly runId: string;
   /** The account that the database is bound to. */
   readonly accountId: string;
+  readonly brandId: string;
   /** `order_platform` of each of the job's sources. */
   readonly orderPlatformBySource: Readonly<Record<string, string>>;
   /** By default `ours`. */
@@ -35,7 +37,7 @@ export type PreparedEntries = Proposed & {
  * system has credited.
  *
  * @throws KnownError `order_platform_changed` (exit 2) because under another platform name the same orders
- * would be sent a second time.
+ * would be sent a second time; `brand_changed` (exit 2) because all that was credited would be taken back.
  */
 export async function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
   const prepared = await inDecision(db, options.job, async (trx) => {
@@ -43,6 +45,7 @@ export async function prepareEntries(db: Database, options: PrepareEntriesOption
     const desired = await gatherDesired(trx, options);
     if (desired === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };
     await refuseOtherPlatform(trx);
+    await refuseOtherBrand(trx, options);
     const sourcesOfJob = Object.keys(options.orderPlatformBySource);
     const proposed = await propose(trx, { ...options, effect: 'referral', sourcesOfJob });
     return { ...proposed, elsewhere: await settleAttributions(trx, options) };
@@ -148,6 +151,43 @@ async function refuseOtherPlatform(trx: Transaction<DB>): Promise<void> {
     group by d.source
     limit 1`;
   if (row !== undefined) throw orderPlatformChanged(row);
+}
+
+async function refuseOtherBrand(
+  trx: Transaction<DB>,
+  job: Pick<PrepareEntriesOptions, 'job' | 'brandId'>,
+): Promise<void> {
+  const isOther = await finds(trx)`
+    select from desired_entries d join ledger.entries e on e.entry_id = d.linked_id
+    where e.brand_id <> ${job.brandId} limit 1`;
+  const change = isOther ? await findOtherBrand(trx, job) : null;
+  if (change === null) return;
+  throw configurationError({
+    code: 'brand_changed',
+    ...change,
+    safe: 'Nothing was sent, and what was credited still counts.',
+  });
+}
+
+/**
+ * Finds the brand for which a job has posted orders, if it has posted none for its brand of now. All of them would be taken
+ * back, because their codes belong to another brand.
+ */
+export async function findOtherBrand(
+  db: Database,
+  { job, brandId }: Pick<PrepareEntriesOptions, 'job' | 'brandId'>,
+): Promise<{ readonly message: string; readonly help: string } | null> {
+  const ofJob = sql`e.job = ${job} and e.effect = 'referral' and e.state = 'accepted'`;
+  const before = await rowOf<{ brandId: string; orders: number }>(db)`
+    select e.brand_id as "brandId", count(*)::float8 as orders from ledger.entries e
+    where ${ofJob} and e.brand_id <> ${brandId}
+      and not exists (select from ledger.entries e where ${ofJob} and e.brand_id = ${brandId})
+    group by 1 order by 2 desc limit 1`;
+  if (before === undefined) return null;
+  return {
+    message: `${job} has posted ${plural(before.orders, 'order')} for brand ${before.brandId}; its brand_id is now ${brandId}.`,
+    help: `Set it back to ${before.brandId}. For orders of another brand, add another job with a source of its own.`,
+  };
 }
 
 /**

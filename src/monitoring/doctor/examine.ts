@@ -10,6 +10,7 @@ import { ledger } from './diagnostics/ledger.ts';
 import { leases, notices, queues, schedules } from './diagnostics/runs.ts';
 import { clocks, encryption, serverLimits } from './diagnostics/server.ts';
 import { sources } from './diagnostics/sources.ts';
+import { terms } from './diagnostics/terms.ts';
 
 /** Looks at one thing after the other. Yields each finding as soon as it is known. */
 export async function* examine(patient: Patient): AsyncGenerator<Finding> {
@@ -50,6 +51,7 @@ const OF_SURROUNDINGS: readonly Diagnostic[] = [
   ledger,
   clocks,
   sources,
+  terms,
   queues,
 ];
 

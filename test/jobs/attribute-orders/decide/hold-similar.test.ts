@@ -219,7 +219,7 @@ test.each(['similar_id', 'similar_order'])(
   },
 );
 
-test.each([
+test.each<[string, string, string?]>([
   ['#1001', '1001'],
   ['1001', '#1001'],
   ['01001', '1001'],
@@ -230,12 +230,12 @@ test.each([
   ['1001', '5512', '#1001'],
   ['[NL-7]', '5512', 'NL-7'],
   ['nl-7', '5512', '#NL-7'],
-] as readonly (readonly [string, string, string?])[])(
+])(
   'another spelling of an id that was credited elsewhere, or the name of its order, is held, until that is undone: %s, then %s %s',
-  async (seeded, id, orderName = null) => {
+  async (seeded, id, orderName) => {
     const { context } = await openJob(newBrand(), 'shopify');
     const others = { 1002: {}, '#1003': {}, 1004: {}, 1005: { orderName: '#1004' } };
-    await state(context, { [id]: { orderName }, ...others });
+    await state(context, { [id]: { orderName: orderName ?? null }, ...others });
     const platform = `SHOPIFY ${brands}`;
     const by = { fileName: 'seed.csv', fileSha256: randomUUID(), reason: 'listed', seededBy: 'tester' };
     const named = { orderPlatform: platform, amount: null, currency: null, dealId: null, collabId: null };

@@ -533,7 +533,7 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     const renamed = prepareEntries(context.db, {
       job: context.job,
       runId: context.runId,
-      accountId: ACCOUNT,
+      ...{ accountId: ACCOUNT, brandId: '1' },
       orderPlatformBySource: { [context.source]: 'renamed' },
     });
     const platform = `platform of ${context.job}`;
@@ -551,6 +551,39 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
       'Set it back to its previous value. For another shop, add another source.',
     ]);
     expect(await entries(context)).toHaveLength(1);
+  });
+
+  test('stop the run if the brand of a job changes that has posted orders, because all would be taken back', async () => {
+    const context = await newContext(undefined, { brandId: '77' });
+    const now = { brandId: '78' };
+    await context.read({ orders: [mira('1'), mira('2')] });
+    await context.attribute({ codes: 'MIRA,77,mira,D1,,,' });
+    await context.prepare();
+    const accept = (orderId: string) =>
+      sql`
+        update ledger.entries set state = 'accepted', attempt = 1, deal_id = 'D1'
+        where job = ${context.job} and order_id = ${orderId}`.execute(context.db);
+    // What waits for the first brand, or was refused there, is no reason.
+    await context.attribute(now);
+    expect(await context.prepare(now)).toMatchObject({ withdrawn: 2, adjustments: 0 });
+    await context.attribute();
+    await context.prepare();
+    await accept('1');
+    await context.attribute(now);
+    await expect(context.prepare(now)).rejects.toMatchObject({
+      message: `${context.job} has posted 1 order for brand 77; its brand_id is now 78.`,
+      details: {
+        ...{ code: 'brand_changed', exitCode: 2 },
+        help: 'Set it back to 77. For orders of another brand, add another job with a source of its own.',
+      },
+    });
+    expect(await adjustments(context)).toEqual([]);
+    // A job that has posted for both went on before there was this rule.
+    await sql`update ledger.entries set brand_id = '78' where job = ${context.job} and order_id = '2'`.execute(
+      context.db,
+    );
+    await accept('2');
+    expect(await context.prepare(now)).toMatchObject({ adjustments: 2 });
   });
 });
 

@@ -22,7 +22,7 @@ export type Context = Shop & {
   /** Writes codes.csv, loads it, and attributes the orders with it. */
   attribute(given?: AttributeGiven): Promise<number>;
   /** Prepares the entries as a run does before it posts. */
-  prepare(): Promise<PreparedEntries & { readonly evident: number }>;
+  prepare(given?: { readonly brandId: string }): Promise<PreparedEntries & { readonly evident: number }>;
 };
 export type AttributeGiven = Partial<
   Pick<
@@ -99,11 +99,12 @@ export async function openContext(
       });
       return decided;
     },
-    async prepare() {
+    async prepare(given) {
       const prepared = await prepareEntries(db, {
         job,
         runId: shop.runId,
         accountId: ACCOUNT,
+        brandId: given?.brandId ?? options.brandId ?? BRAND,
         orderPlatformBySource,
       });
       return { ...prepared, evident: await holdCreditedElsewhere(db, { job, accountId: ACCOUNT }) };
