@@ -88,6 +88,10 @@ describe('help of the commands', () => {
     expect(widestLine(refunds.stdout)).toBeLessThanOrEqual(80);
     expect((await help('migrated', 'table')).stdout).toMatch(/\ndatabase_not_migrated +/);
     expect((await help('database_lost')).stdout).toMatch(/^database_lost: The connection to the database/);
+    // All errors of one code; a page by its headings; and words however they are joined.
+    expect((await help('config_missing')).stdout.match(/^config_missing: /gm)).toHaveLength(3);
+    expect((await help('exit', 'code', '7')).stdout).toMatch(/^Page +About\ndocs\/troubleshooting\.md /m);
+    expect((await help('in-doubt')).stdout).toContain('\nentry_not_in_doubt ');
     expect((await help('codes', 'check')).stdout).toMatch(/^Usage: influencer-sync codes check /);
     expect((await help('docs/layouts.md')).stdout).toBe(readFileSync('docs/layouts.md', 'utf8'));
     expect(await help('xyzzy')).toMatchObject({ code: 2, stdout: '' });
@@ -347,6 +351,8 @@ describe('listings', () => {
     expect((await explain('file', 'other.csv')).stdout).toMatch(
       /first read .* \(UTC\)\n +last read +by run \d/,
     );
+    expect((await explain(JOB)).stdout).toBe(`${JOB} is a job. Its runs:\n  npx influencer-sync runs --job ${JOB}\n`);
+    expect((await explain('no_such_code')).stderr).toContain('npx influencer-sync help no_such_code');
     const [event] = eventsOf((await explain('entry', seeded.doubtId, '--json')).stdout);
     expect(event).toMatchObject({ event: 'entry', entry_id: seeded.doubtId });
     expect(event).not.toHaveProperty('body');

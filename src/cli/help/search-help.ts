@@ -12,7 +12,9 @@ type Topic = {
   /** What a person types behind `help`. */
   readonly name: string;
   readonly about: string;
-  /** All of its text, in lower case. */
+  /** What weighs most: the name, what it is about, and the headings of a page. */
+  readonly title: string;
+  /** All of its text. */
   readonly text: string;
 };
 
@@ -27,22 +29,24 @@ const SHOWN = 5;
 /** Prints a page or an error by its name, else the best matches for words among commands, pages and errors. */
 export async function searchHelp(output: Output, asked: string, program: Command): Promise<ExitCode> {
   const topics = [...commandTopics(program), ...pageTopics(), ...errorTopics()];
-  const named = topics.find(({ name }) => name === asked || name === `docs/${asked}.md`);
-  if (named?.kind === 'page') {
-    output.write(readFileSync(packageFile(named.name)));
+  // Several errors may have one code.
+  const named = topics.filter(({ name }) => name === asked || name === `docs/${asked}.md`);
+  const [page] = named;
+  if (page?.kind === 'page') {
+    output.write(readFileSync(packageFile(page.name)));
     return EXIT.ok;
   }
-  const found = named === undefined ? rank(topics, asked) : [named];
+  const found = named.length === 0 ? rank(topics, asked) : named;
   for (const { kind, name, about } of found) output.emit({ event: 'help_topic', kind, name, about });
   if (found.length === 0)
     throw usageError(
       `Nothing in the help has the words "${asked}".`,
       'Try one word, or see all commands:  npx influencer-sync --help',
     );
-  const [only] = found;
-  if (only?.kind === 'error' && found.length === 1) {
+  if (found.every(({ kind, name }) => kind === 'error' && name === found[0]?.name)) {
     const { columns: width } = output.terminal;
-    output.print(wrap(`${only.name}: ${only.about}`, { width, indent: '  ', firstIndent: '' }));
+    for (const { name, about } of found)
+      output.print(wrap(`${name}: ${about}`, { width, indent: '  ', firstIndent: '' }));
     return EXIT.ok;
   }
   const { terminal } = output;
@@ -57,15 +61,14 @@ export async function searchHelp(output: Output, asked: string, program: Command
 
 /** The topics with all of the words, those with one in their name or title first; at most a few of each kind. */
 function rank(topics: readonly Topic[], asked: string): readonly Topic[] {
-  const words = asked
-    .toLowerCase()
-    .split(/\s+/)
+  const words = plainWords(asked)
+    .split(' ')
     .filter((word) => word !== '');
   const scored = topics.flatMap((topic) => {
-    if (!words.every((word) => topic.text.includes(word))) return [];
-    const title = `${topic.name} ${topic.about}`.toLowerCase();
+    const [title, text] = [plainWords(topic.title), plainWords(topic.text)];
+    if (!words.every((word) => text.includes(word))) return [];
     const score = words.reduce(
-      (sum, word) => sum + (title.includes(word) ? 1_000 : 0) + Math.min(countOf(topic.text, word), 999),
+      (sum, word) => sum + (title.includes(word) ? 1_000 : 0) + Math.min(countOf(text, word), 999),
       0,
     );
     return [{ topic, score }];
@@ -79,6 +82,11 @@ function rank(topics: readonly Topic[], asked: string): readonly Topic[] {
   );
 }
 
+/** Text in lower case, in which `in-doubt` and `in_doubt` are two words. */
+function plainWords(text: string): string {
+  return text.toLowerCase().replace(/[\s_-]+/g, ' ');
+}
+
 function countOf(text: string, word: string): number {
   return text.split(word).length - 1;
 }
@@ -89,9 +97,10 @@ function commandTopics(command: Command, before = ''): readonly Topic[] {
     .visibleCommands(command)
     .flatMap((child) => {
       const name = `${before}${child.name()}`;
-      const text = child.helpInformation().toLowerCase();
+      const about = child.summary() || child.description();
+      const text = child.helpInformation();
       return [
-        { kind: 'command', name, about: child.summary() || child.description(), text } as const,
+        { kind: 'command', name, about, title: `${name} ${about}`, text } as const,
         ...commandTopics(child, `${name} `),
       ];
     });
@@ -106,8 +115,8 @@ function pageTopics(): readonly Topic[] {
       .map((file): Topic => {
         const name = `${folder}${file}`;
         const text = readFileSync(packageFile(name), 'utf8');
-        const about = /^# (.+)$/m.exec(text)?.[1] ?? file;
-        return { kind: 'page', name, about, text: text.toLowerCase() };
+        const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading);
+        return { kind: 'page', name, about: headings[0] ?? file, title: `${name} ${headings.join(' ')}`, text };
       });
   });
 }
@@ -117,11 +126,9 @@ function errorTopics(): readonly Topic[] {
   const page = packageFile('docs/troubleshooting.md');
   if (!existsSync(page)) return [];
   return [...readFileSync(page, 'utf8').matchAll(/^\| `([a-z0-9_]+)` \| (.*) \| (.*) \|$/gm)].map(
-    ([line, name = '', message = '', help = '']): Topic => ({
-      kind: 'error',
-      name,
-      about: `${message} ${help}`.replaceAll('<br>', ' '),
-      text: line.toLowerCase(),
-    }),
+    ([line, name = '', message = '', help = '']): Topic => {
+      const about = `${message} ${help}`.replaceAll('<br>', ' ');
+      return { kind: 'error', name, about, title: `${name} ${about}`, text: line };
+    },
   );
 }

@@ -168,10 +168,17 @@ async function explainById(
     };
   });
   const alike = others.filter(({ found }) => found.length > 0);
-  if (subjects.length + alike.length === 0)
+  if (subjects.length + alike.length === 0) {
+    const configured = text === undefined ? ofConfiguration(id, config) : null;
+    if (configured !== null) {
+      output.emit({ event: configured.kind, name: id });
+      output.print(`${configured.what}\n${configured.command}`);
+      return EXIT.ok;
+    }
     throw path === null
       ? nothingKnown(text === undefined ? null : what, id)
       : await notRead({ path, uri: id }, config);
+  }
   if (subjects.length > SHOWN) throw severalFound(id, subjects);
   for (const [index, { data }] of lives.entries())
     for (const one of data) output.emit({ event: subjects[index]?.kind, ...one });
@@ -181,6 +188,26 @@ async function explainById(
     ...alike.flatMap(({ found }) => found.flatMap(describeExplained)),
   ]);
   return EXIT.ok;
+}
+
+/** What the configuration calls so, and the command that shows what became of it; null if nothing is called so. */
+function ofConfiguration(id: string, { sources, jobs }: PipelineConfig) {
+  const word = shellWord(id);
+  if (sources[id] !== undefined)
+    return {
+      kind: 'source',
+      what: `${id} is a source. Its files:`,
+      command: `  npx influencer-sync files --source ${word}`,
+    };
+  if (jobs[id] !== undefined)
+    return { kind: 'job', what: `${id} is a job. Its runs:`, command: `  npx influencer-sync runs --job ${word}` };
+  const ofBrand = Object.values(jobs).filter((job) => 'brandId' in job && job.brandId === id);
+  if (ofBrand.length === 0) return null;
+  return {
+    kind: 'brand',
+    what: `${id} is the brand of ${ofBrand.map(({ name }) => name).join(', ')}. What its influencers earned:`,
+    command: `  npx influencer-sync statement --brand ${word}`,
+  };
 }
 
 /** The error for a file that is there and that no run has read. */
@@ -273,6 +300,6 @@ function nothingKnown(what: string | null, text: string): KnownError {
       what === null
         ? `Nothing that was read, sent or mirrored has the id ${quoted(text)}.`
         : `No file that was read names ${quoted(text)}, and nothing was sent for it.`,
-    help: 'Its row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.',
+    help: `Its row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.${/^[a-z0-9]+(_[a-z0-9]+)+$/.test(text) ? `\nIf it is the code of an error:  npx influencer-sync help ${text}` : ''}`,
   });
 }
