@@ -1,7 +1,11 @@
+import { sql } from 'kysely';
 import { findAmbiguousCodes, readCodeRows } from '../../src/codes/load-codes.ts';
 import { type Finding, ok, problem, warning } from '../../src/core/finding.ts';
 import type { CodeProblem } from '../../src/core/report.ts';
 import { plural } from '../../src/core/text/plural.ts';
+import { foldPlatform } from '../../src/core/text/order-key.ts';
+import type { Database } from '../../src/db/connect.ts';
+import { countOf } from '../../src/db/statement.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
 import { findOtherPosters } from '../../src/reports/find-other-posters.ts';
 import type { Diagnostic, Patient } from '../../src/runs/runnable-kind.ts';
@@ -98,6 +102,71 @@ const brands: Diagnostic = {
   },
 };
 
+/**
+ * Checks whether a source whose orders have days and no times states credited orders of another platform of its brand: with
+ * other ids, such an order is told by its minute.
+ */
+const days: Diagnostic = {
+  name: 'days',
+  async look(patient) {
+    const { db, hasTables, config } = patient;
+    const findings: Finding[] = [];
+    if (db === null || !hasTables) return findings;
+    for (const jobs of Map.groupBy(jobsOf(patient), ({ brandId }) => brandId).values()) {
+      const sources = [...new Set(jobs.flatMap((job) => job.sources))];
+      const platformOf = (name: string) => foldPlatform(config.sources[name]?.orderPlatform ?? '');
+      for (const source of sources) {
+        const others = sources.filter((other) => platformOf(other) !== platformOf(source));
+        const alike =
+          others.length === 0
+            ? 0
+            : await countAlike(db, { source, others, timeZone: config.sources[source]?.timeZone ?? 'UTC' });
+        if (alike === 0) continue;
+        const finding = warning(
+          `Its orders have days and no times, and ${plural(alike, 'credited one equals', 'credited ones equal')} one of ${others.join(', ')} in code, amount and day.`,
+          'An order that two sources state under different ids is recognised by its minute, so these may be credited twice.',
+          'Compare them. If the sources state the same orders, leave one of them out, or export the times.',
+        );
+        findings.push({ ...finding, about: `source ${source}` });
+      }
+    }
+    return findings;
+  },
+};
+
+/** Newest orders of a source that are compared. */
+const COMPARED = 5_000;
+
+/** Counts credited orders like one of other sources, if all orders of the source are dated at midnight. */
+function countAlike(
+  db: Database,
+  {
+    source,
+    others,
+    timeZone,
+  }: { readonly source: string; readonly others: readonly string[]; readonly timeZone: string },
+): Promise<number> {
+  const dayOf = (order: string) => sql`(${sql.ref(`${order}.placed_at`)} at time zone ${timeZone}::text)::date`;
+  return countOf(db)`
+    with dated as materialized (
+      select o.order_id, o.placed_at from intake.orders o
+      where o.source = ${source} and o.is_current and o.placed_at is not null
+      order by o.order_version_id desc limit ${sql.lit(COMPARED)}
+    )
+    select count(*)
+    from dated d
+    join intake.attributions a
+      on a.source = ${source} and a.order_id = d.order_id and a.outcome = 'attributed'
+    where (select bool_and((o.placed_at at time zone ${timeZone}::text)::time = '00:00') from dated o)
+      and exists (
+        select from intake.attributions b
+        cross join lateral (select o.placed_at from intake.orders o
+          where o.order_version_id = b.order_version_id limit 1) o
+        where b.source = any(${[...others]}::text[]) and b.outcome = 'attributed' and b.brand_id = a.brand_id
+          and b.amount = a.amount and b.currency = a.currency
+          and lower(b.matched_value) = lower(a.matched_value) and ${dayOf('o')} = ${dayOf('d')})`;
+}
+
 const ORDER_EVENT = 'new_influencer_order';
 
 /**
@@ -161,4 +230,4 @@ function jobsOf({ config }: Patient): readonly AttributeOrdersSettings[] {
 }
 
 /** What `doctor` looks at for jobs of this kind. */
-export const diagnostics: readonly Diagnostic[] = [codes, brands, channels];
+export const diagnostics: readonly Diagnostic[] = [codes, brands, days, channels];

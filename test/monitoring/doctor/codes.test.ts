@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openConfig } from '../../../src/cli/open/open-config.ts';
@@ -188,5 +188,19 @@ describe('an owner that the mirror does not contain', () => {
       'problem: brand of orders: orders has posted 1 order for brand 4819; its brand_id is now 5120.',
     ]);
     expect(await shop.run()).toMatchObject({ exitCode: 2 });
+  });
+
+  it('tells of credited orders that a source with days only may state again under another id', async () => {
+    const second = '\n  pos: {uri: ./pos/, layout: generic, order_platform: pos, time_zone: Europe/Amsterdam}\njobs:';
+    const flow = FLOW.replace('\njobs:', second).replace('source: shop,', 'source: [shop, pos],');
+    const shop = await openWorkshop({ flow });
+    shop.drop('orders.csv', toCsv([{ id: 'o1' }, { id: 'o2', revenue: '11.00' }]));
+    mkdirSync(join(shop.folder, 'pos'));
+    const rows = toCsv([{ id: 'p1' }, { id: 'p2', revenue: '12.00' }]);
+    shop.write('pos/orders.csv', rows.replaceAll('2026-04-10T11:11:26Z', '2026-04-10'));
+    expect((await shop.run()).exitCode).toBe(0);
+    expect((await findingsOf(shop)).filter(({ about, status }) => about === 'source pos' && status !== 'ok')).toMatchObject([
+      { what: 'Its orders have days and no times, and 1 credited one equals one of shop in code, amount and day.' },
+    ]);
   });
 });
