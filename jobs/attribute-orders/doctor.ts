@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { findAmbiguousCodes, readCodeRows } from '../../src/codes/load-codes.ts';
 import { type Finding, ok, problem, warning } from '../../src/core/finding.ts';
 import type { CodeProblem } from '../../src/core/report.ts';
-import { plural } from '../../src/core/text/plural.ts';
 import { foldPlatform } from '../../src/core/text/order-key.ts';
+import { plural } from '../../src/core/text/plural.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { countOf } from '../../src/db/statement.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
@@ -35,7 +35,11 @@ const codes: Diagnostic = {
 
 async function lookAtCodes(
   { db, hasTables }: Patient,
-  { path, brandId, timeZone }: Pick<AttributeOrdersSettings, 'brandId' | 'timeZone'> & { readonly path: string },
+  {
+    path,
+    brandId,
+    timeZone,
+  }: Pick<AttributeOrdersSettings, 'brandId' | 'timeZone'> & { readonly path: string },
 ): Promise<readonly Finding[]> {
   const { rows, warnings } = readCodeRows(path);
   const ambiguous = findAmbiguousCodes(rows, { brandId, timeZone });
@@ -96,7 +100,12 @@ const brands: Diagnostic = {
     for (const { name: job, brandId } of jobsOf(patient)) {
       const change = await findOtherBrand(db, { job, brandId });
       if (change !== null)
-        findings.push({ status: 'problem', about: `brand of ${job}`, what: change.message, fix: change.help });
+        findings.push({
+          status: 'problem',
+          about: `brand of ${job}`,
+          what: change.message,
+          fix: change.help,
+        });
     }
     return findings;
   },
@@ -146,7 +155,8 @@ function countAlike(
     timeZone,
   }: { readonly source: string; readonly others: readonly string[]; readonly timeZone: string },
 ): Promise<number> {
-  const dayOf = (order: string) => sql`(${sql.ref(`${order}.placed_at`)} at time zone ${timeZone}::text)::date`;
+  const dayOf = (order: string) =>
+    sql`(${sql.ref(`${order}.placed_at`)} at time zone ${timeZone}::text)::date`;
   return countOf(db)`
     with dated as materialized (
       select o.order_id, o.placed_at from intake.orders o

@@ -166,8 +166,9 @@ export function findAmbiguousCodes(
       const periods = owners.map((row) => ({ row, period: periodOf(row) }));
       return periods.flatMap(({ row, period: [from = 0, to = 0] }) => {
         const [other] = periods
-          .filter(({ row: { target }, period: [otherFrom = 0, otherTo = 0] }) =>
-            target !== row.target && from < otherTo && otherFrom < to,
+          .filter(
+            ({ row: { target }, period: [otherFrom = 0, otherTo = 0] }) =>
+              target !== row.target && from < otherTo && otherFrom < to,
           )
           .toSorted((one, next) => one.row.line - next.row.line);
         return other === undefined ? [] : [ambiguous(row, other.row)];

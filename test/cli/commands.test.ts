@@ -351,7 +351,9 @@ describe('listings', () => {
     expect((await explain('file', 'other.csv')).stdout).toMatch(
       /first read .* \(UTC\)\n +last read +by run \d/,
     );
-    expect((await explain(JOB)).stdout).toBe(`${JOB} is a job. Its runs:\n  npx influencer-sync runs --job ${JOB}\n`);
+    expect((await explain(JOB)).stdout).toBe(
+      `${JOB} is a job. Its runs:\n  npx influencer-sync runs --job ${JOB}\n`,
+    );
     expect((await explain('no_such_code')).stderr).toContain('npx influencer-sync help no_such_code');
     const [event] = eventsOf((await explain('entry', seeded.doubtId, '--json')).stdout);
     expect(event).toMatchObject({ event: 'entry', entry_id: seeded.doubtId });

@@ -116,7 +116,13 @@ function pageTopics(): readonly Topic[] {
         const name = `${folder}${file}`;
         const text = readFileSync(packageFile(name), 'utf8');
         const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading);
-        return { kind: 'page', name, about: headings[0] ?? file, title: `${name} ${headings.join(' ')}`, text };
+        return {
+          kind: 'page',
+          name,
+          about: headings[0] ?? file,
+          title: `${name} ${headings.join(' ')}`,
+          text,
+        };
       });
   });
 }

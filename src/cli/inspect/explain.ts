@@ -200,7 +200,11 @@ function ofConfiguration(id: string, { sources, jobs }: PipelineConfig) {
       command: `  npx influencer-sync files --source ${word}`,
     };
   if (jobs[id] !== undefined)
-    return { kind: 'job', what: `${id} is a job. Its runs:`, command: `  npx influencer-sync runs --job ${word}` };
+    return {
+      kind: 'job',
+      what: `${id} is a job. Its runs:`,
+      command: `  npx influencer-sync runs --job ${word}`,
+    };
   const ofBrand = Object.values(jobs).filter((job) => 'brandId' in job && job.brandId === id);
   if (ofBrand.length === 0) return null;
   return {

@@ -163,7 +163,6 @@ describe('an owner that the mirror does not contain', () => {
     expect(run.exitCode).toBe(0);
     const notes = run.events.filter(({ event }) => event === 'note').map(({ message }) => message);
     expect(notes).toEqual(told.map(({ what, fix }) => `${what} ${fix}`));
-
   });
 
   it('is one of the mistakes of which doctor tells before a run: two owners, another brand, terms that cannot be read', async () => {
@@ -182,7 +181,9 @@ describe('an owner that the mirror does not contain', () => {
     shop.write('terms.csv', 'deal_id,rate\nD1,ten\n');
     const found = (await findingsOf(shop)).filter(({ about }) => /^(codes|brand|terms)/.test(about ?? ''));
     expect(found.map(({ status, about, what }) => `${status}: ${about}: ${what}`)).toEqual([
-      expect.stringMatching(/^warning: terms: A row of the terms or exchange rates cannot be used\. \(terms\.csv:2 rate: /),
+      expect.stringMatching(
+        /^warning: terms: A row of the terms or exchange rates cannot be used\. \(terms\.csv:2 rate: /,
+      ),
       'warning: codes of orders: codes.csv line 2, code "MIA10": Line 3 gives the code to another owner at the same time.',
       'warning: codes of orders: codes.csv line 3, code "MIA10": Line 2 gives the code to another owner at the same time.',
       'problem: brand of orders: orders has posted 1 order for brand 4819; its brand_id is now 5120.',
@@ -191,7 +192,8 @@ describe('an owner that the mirror does not contain', () => {
   });
 
   it('tells of credited orders that a source with days only may state again under another id', async () => {
-    const second = '\n  pos: {uri: ./pos/, layout: generic, order_platform: pos, time_zone: Europe/Amsterdam}\njobs:';
+    const second =
+      '\n  pos: {uri: ./pos/, layout: generic, order_platform: pos, time_zone: Europe/Amsterdam}\njobs:';
     const flow = FLOW.replace('\njobs:', second).replace('source: shop,', 'source: [shop, pos],');
     const shop = await openWorkshop({ flow });
     shop.drop('orders.csv', toCsv([{ id: 'o1' }, { id: 'o2', revenue: '11.00' }]));
@@ -199,8 +201,12 @@ describe('an owner that the mirror does not contain', () => {
     const rows = toCsv([{ id: 'p1' }, { id: 'p2', revenue: '12.00' }]);
     shop.write('pos/orders.csv', rows.replaceAll('2026-04-10T11:11:26Z', '2026-04-10'));
     expect((await shop.run()).exitCode).toBe(0);
-    expect((await findingsOf(shop)).filter(({ about, status }) => about === 'source pos' && status !== 'ok')).toMatchObject([
-      { what: 'Its orders have days and no times, and 1 credited one equals one of shop in code, amount and day.' },
+    expect(
+      (await findingsOf(shop)).filter(({ about, status }) => about === 'source pos' && status !== 'ok'),
+    ).toMatchObject([
+      {
+        what: 'Its orders have days and no times, and 1 credited one equals one of shop in code, amount and day.',
+      },
     ]);
   });
 });

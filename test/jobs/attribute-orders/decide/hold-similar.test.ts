@@ -244,7 +244,12 @@ test.each<[string, string, string?]>([
       ...{ ...named, line: 3 + index, orderId, orderPlatform: 'elsewhere', reason: null },
     }));
     // The id of an order is not the name of another one.
-    const rows = [seeded, '1004'].map((orderId, index) => ({ ...named, line: 2 + index, orderId, reason: null }));
+    const rows = [seeded, '1004'].map((orderId, index) => ({
+      ...named,
+      line: 2 + index,
+      orderId,
+      reason: null,
+    }));
     const seedId = await inTransaction(database(), async (trx) => {
       const seed = await seedLedger(trx, { ...by, rows: [...rows, ...elsewhere] });
       await decideAgain(trx, seed.seedId);
