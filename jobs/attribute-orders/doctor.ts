@@ -1,11 +1,8 @@
-import { sql } from 'kysely';
 import { findAmbiguousCodes, readCodeRows } from '../../src/codes/load-codes.ts';
 import { type Finding, ok, problem, warning } from '../../src/core/finding.ts';
 import type { CodeProblem } from '../../src/core/report.ts';
 import { foldPlatform } from '../../src/core/text/order-key.ts';
 import { plural } from '../../src/core/text/plural.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { countOf } from '../../src/db/statement.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
 import { findOtherPosters } from '../../src/reports/find-other-posters.ts';
 import type { Diagnostic, Patient } from '../../src/runs/runnable-kind.ts';
@@ -13,6 +10,7 @@ import { readListing } from '../../src/service/account.ts';
 import { ApiError } from '../../src/service/api-error.ts';
 import { call } from '../../src/service/call.ts';
 import { findOtherBrand } from './decide/prepare-entries.ts';
+import { countAlike } from './read-alike-by-day.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
 
 /** The maximum number of problems that are listed one by one. */
@@ -142,40 +140,6 @@ const days: Diagnostic = {
     return findings;
   },
 };
-
-/** Newest orders of a source that are compared. */
-const COMPARED = 5_000;
-
-/** Counts credited orders like one of other sources, if all orders of the source are dated at midnight. */
-function countAlike(
-  db: Database,
-  {
-    source,
-    others,
-    timeZone,
-  }: { readonly source: string; readonly others: readonly string[]; readonly timeZone: string },
-): Promise<number> {
-  const dayOf = (order: string) =>
-    sql`(${sql.ref(`${order}.placed_at`)} at time zone ${timeZone}::text)::date`;
-  return countOf(db)`
-    with dated as materialized (
-      select o.order_id, o.placed_at from intake.orders o
-      where o.source = ${source} and o.is_current and o.placed_at is not null
-      order by o.order_version_id desc limit ${sql.lit(COMPARED)}
-    )
-    select count(*)
-    from dated d
-    join intake.attributions a
-      on a.source = ${source} and a.order_id = d.order_id and a.outcome = 'attributed'
-    where (select bool_and((o.placed_at at time zone ${timeZone}::text)::time = '00:00') from dated o)
-      and exists (
-        select from intake.attributions b
-        cross join lateral (select o.placed_at from intake.orders o
-          where o.order_version_id = b.order_version_id limit 1) o
-        where b.source = any(${[...others]}::text[]) and b.outcome = 'attributed' and b.brand_id = a.brand_id
-          and b.amount = a.amount and b.currency = a.currency
-          and lower(b.matched_value) = lower(a.matched_value) and ${dayOf('o')} = ${dayOf('d')})`;
-}
 
 const ORDER_EVENT = 'new_influencer_order';
 
