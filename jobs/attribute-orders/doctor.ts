@@ -9,7 +9,7 @@ import type { Diagnostic, Patient } from '../../src/runs/runnable-kind.ts';
 import { readListing } from '../../src/service/account.ts';
 import { ApiError } from '../../src/service/api-error.ts';
 import { call } from '../../src/service/call.ts';
-import { findOtherBrand } from './decide/prepare-entries.ts';
+import { findOtherBrand, findOtherPlatform } from './decide/prepare-entries.ts';
 import { countAlike } from './read-alike-by-day.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
 
@@ -88,22 +88,22 @@ function placeOf({ line, column, value }: CodeProblem): string {
   return `codes.csv line ${line}, ${column ?? 'row'}${value === null ? '' : ` ${JSON.stringify(value)}`}`;
 }
 
-/** Checks that each job posts for the brand for which it has posted. */
-const brands: Diagnostic = {
+/** Checks that each job posts for the brand and under the platforms for which it has posted: else its runs stop. */
+const identities: Diagnostic = {
   name: 'brand',
-  async look(patient) {
-    const { db, hasTables } = patient;
+  async look({ db, hasTables, config }) {
     const findings: Finding[] = [];
     if (db === null || !hasTables) return findings;
-    for (const { name: job, brandId } of jobsOf(patient)) {
-      const change = await findOtherBrand(db, { job, brandId });
+    const add = (about: string, change: { readonly message: string; readonly help: string } | null) => {
       if (change !== null)
-        findings.push({
-          status: 'problem',
-          about: `brand of ${job}`,
-          what: change.message,
-          fix: change.help,
-        });
+        findings.push({ status: 'problem', about, what: change.message, fix: change.help });
+    };
+    for (const { name: job, brandId, sources } of Object.values(config.jobs).filter(isAttributeOrders)) {
+      add(`brand of ${job}`, await findOtherBrand(db, { job, brandId }));
+      for (const source of sources) {
+        const now = config.sources[source]?.orderPlatform ?? '';
+        add(`source ${source}`, (await findOtherPlatform(db, { job, source, now }))?.details ?? null);
+      }
     }
     return findings;
   },
@@ -204,4 +204,4 @@ function jobsOf({ config }: Patient): readonly AttributeOrdersSettings[] {
 }
 
 /** What `doctor` looks at for jobs of this kind. */
-export const diagnostics: readonly Diagnostic[] = [codes, brands, days, channels];
+export const diagnostics: readonly Diagnostic[] = [codes, identities, days, channels];

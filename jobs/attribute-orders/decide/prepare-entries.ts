@@ -190,6 +190,21 @@ export async function findOtherBrand(
   };
 }
 
+/** Returns the error of a run for a source under whose platform of now nothing is posted, but under another one; else null. */
+export async function findOtherPlatform(
+  db: Database,
+  { job, source, now }: { readonly job: string; readonly source: string; readonly now: string },
+): Promise<KnownError | null> {
+  const ofSource = sql`
+    e.job = ${job} and e.source = ${source} and e.effect = 'referral' and e.state = 'accepted'`;
+  const change = await rowOf<{ before: string | null }>(db)`
+    select e.order_platform as before from ledger.entries e
+    where ${ofSource} and not exists (
+      select from ledger.entries e where ${ofSource} and ledger.is_platform(e.order_platform, ${now}))
+    limit 1`;
+  return change === undefined ? null : orderPlatformChanged({ ...change, source, now });
+}
+
 /**
  * Links each decision to its entry. An order for which another source or job is responsible is marked as
  * excluded, so that it is counted once.

@@ -165,28 +165,35 @@ describe('an owner that the mirror does not contain', () => {
     expect(notes).toEqual(told.map(({ what, fix }) => `${what} ${fix}`));
   });
 
-  it('is one of the mistakes of which doctor tells before a run: two owners, another brand, terms that cannot be read', async () => {
+  it('is one of the mistakes of which doctor tells before a run: two owners, another brand or platform, terms that cannot be read', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
     expect((await shop.run()).exitCode).toBe(0);
     const config = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
     shop.write(
       'pipeline.yaml',
-      `${config.replace('brand_id: 4819', 'brand_id: 5120')}\nstatements: { terms: ./terms.csv }\n`,
+      `${config.replace('brand_id: 4819', 'brand_id: 5120').replace('platform: shopify', 'platform: woo')}\nstatements: { terms: ./terms.csv }\n`,
     );
     const rows = ['MIA10,,,D1,,,', 'MIA10,,,D2,,2026-05-01,'];
     // One ends when the other begins, by the clock of UTC.
     const apart = ['BEN15,,,D3,,,2026-05-01T02:00:00+02:00', 'BEN15,,,D4,,2026-05-01,'];
     shop.write('codes.csv', [HEADER, ...rows, ...apart, ''].join('\n'));
     shop.write('terms.csv', 'deal_id,rate\nD1,ten\n');
-    const found = (await findingsOf(shop)).filter(({ about }) => /^(codes|brand|terms)/.test(about ?? ''));
-    expect(found.map(({ status, about, what }) => `${status}: ${about}: ${what}`)).toEqual([
+    const found = (await findingsOf(shop)).filter(({ about }) =>
+      /^(codes|brand|terms|source shop)/.test(about ?? ''),
+    );
+    expect(
+      found
+        .filter(({ status }) => status !== 'ok')
+        .map(({ status, about, what }) => `${status}: ${about}: ${what}`),
+    ).toEqual([
       expect.stringMatching(
         /^warning: terms: A row of the terms or exchange rates cannot be used\. \(terms\.csv:2 rate: /,
       ),
       'warning: codes of orders: codes.csv line 2, code "MIA10": Line 3 gives the code to another owner at the same time.',
       'warning: codes of orders: codes.csv line 3, code "MIA10": Line 2 gives the code to another owner at the same time.',
       'problem: brand of orders: orders has posted 1 order for brand 4819; its brand_id is now 5120.',
+      'problem: source shop: The ledger knows orders of source shop with order_platform shopify; it is now woo.',
     ]);
     expect(await shop.run()).toMatchObject({ exitCode: 2 });
   });
