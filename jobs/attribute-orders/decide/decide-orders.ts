@@ -6,7 +6,7 @@ import type { DB } from '../../../src/db/tables.ts';
 import { inDecision } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
-import { foldedName, holdSimilar } from './hold-similar.ts';
+import { addReversed, foldedName, holdSimilar } from './hold-similar.ts';
 import { keepClaims } from './keep-claims.ts';
 
 export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash' | 'period'> & {
@@ -66,6 +66,7 @@ export async function decide(trx: Transaction<DB>, rules: AttributionRules): Pro
     create temporary table decided_orders on commit drop as
     select d.*, null::text as likeness from (${decisionsOf(rules)}) d`;
   await execute(trx)`analyze decided_orders`;
+  await addReversed(trx, rules);
   await holdSimilar(trx, rules);
   await execute(trx)`select set_config('enable_seqscan', 'on', true)`;
 }

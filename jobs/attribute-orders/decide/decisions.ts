@@ -104,10 +104,15 @@ function ruledStatuses(decision: 'credit' | 'exclude'): RawBuilder<unknown> {
  * SQL that decides about the current orders of `files_to_attribute` (a table with the columns of
  * `filesToAttribute`), one row for each order. The first rule that applies decides: excluded, named by the
  * export itself, owner of a code, owner of a link, no owner.
+ *
+ * @param only another table of files, and SQL that is true for those orders `o` that are to be decided.
  */
-export function decisionsOf(rules: AttributionRules): RawBuilder<unknown> {
+export function decisionsOf(
+  rules: AttributionRules,
+  only = { files: 'files_to_attribute', isWanted: sql`true` },
+): RawBuilder<unknown> {
   return sql`
-    with ${eligibleOf(rules)}, ${hitsOf(rules)}, ${matchedOf(rules)}, ${decidedOf(rules)} select *
+    with ${eligibleOf(rules, only)}, ${hitsOf(rules)}, ${matchedOf(rules)}, ${decidedOf(rules)} select *
     from decisions`;
 }
 
@@ -125,7 +130,10 @@ const isSeeded = sql`(select exists (select from ledger.seeds)) and (
  * reason why they must be held if they name one. The gate says what is allowed; before it come the orders that are
  * not the job's to decide: credited elsewhere, or from before its own period.
  */
-function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
+function eligibleOf(
+  rules: AttributionRules,
+  { files, isWanted }: { readonly files: string; readonly isWanted: RawBuilder<unknown> },
+): RawBuilder<unknown> {
   const { brandId, revenue, creditsDrafts, creditsRenewals, start, period, hasTerms } = rules;
   const isBeforeStart = start === null ? sql`true` : sql`${orderedAt} < ${startOf(start)}`;
   const gate = gateOf({
@@ -144,7 +152,7 @@ function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
           else ${gate.exclusion}
         end as exclusion_reason,
         ${gate.hold} as hold_reason, ${KNOWN_TIME} as known_at
-      from files_to_attribute f
+      from ${sql.table(files)} f
       cross join lateral (
         select o.order_version_id, o.source, o.order_id, o.currency, o.content_hash, o.status, o.exclusion,
           o.doubt, o.total, o.refunded,
@@ -153,7 +161,7 @@ function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
           o.links, o.links_folded, o.is_current, (${REVENUE[revenue].sql})::numeric(18,4) as amount,
           ${rulingsOfOrder} as rulings
         from intake.orders o where o.source_file_id = f.source_file_id offset 0) o
-      where o.is_current and ${period === null ? sql`true` : sql`${isWithin(period)} and ${isBeforeStart}`}
+      where o.is_current and ${isWanted} and ${period === null ? sql`true` : sql`${isWithin(period)} and ${isBeforeStart}`}
     )`;
 }
 

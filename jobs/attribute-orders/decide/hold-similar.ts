@@ -1,19 +1,20 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { execute } from '../../../src/db/statement.ts';
+import { execute, finds } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { means } from '../../../src/intake/layout/column-words.ts';
 import { neverSent } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
-import { type AttributionRules, placesOf } from './decisions.ts';
+import { type AttributionRules, decisionsOf, filesToAttribute, placesOf } from './decisions.ts';
 import { REVENUE } from './gate.ts';
+import { type Reversals, readReversals } from './reversals.ts';
 
 /**
  * Holds orders of `decided_orders` that may be another order under another name: in the same source under an id that
  * looks alike, or in another source of the brand. Of two such orders, the one that was sent stays, or that an earlier
  * run has decided to credit; else the one whose id is plain, or whose source the job names first. A person decides
- * about the other one. Also holds orders that another source of their platform states as cancelled.
+ * about the other one. It looks at no order that may have been sent already.
  *
- * It looks at orders that would be credited only, and at no order that may have been sent already.
+ * Also holds orders that another source of their platform states as cancelled, even if they were sent. It looks at orders
+ * that would be credited only.
  */
 export async function holdSimilar(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await holdSimilarIds(trx, rules);
@@ -30,13 +31,17 @@ const held = (reason: string | RawBuilder<unknown>) => sql`
   influencer_handle = null, deal_id = null,
   collab_id = null, likeness = null`;
 
-/** SQL that is true if decision `d` would credit an order that nobody has confirmed to be another one. */
-const isOpen = (job: string, reason: string | RawBuilder<unknown>) => sql`
+/** SQL that is true if decision `d` would credit an order that nobody has confirmed to count nevertheless. */
+const isUnconfirmed = (reason: string | RawBuilder<unknown>) => sql`
   d.outcome = 'attributed'
   and not exists (
     select from intake.rulings r
     where r.source = d.source and r.order_id = d.order_id and r.reason = ${reason} and r.decision = 'credit'
-      and r.withdrawn_at is null)
+      and r.withdrawn_at is null)`;
+
+/** The same, of an order that was never sent. */
+const isOpen = (job: string, reason: string | RawBuilder<unknown>) => sql`
+  ${isUnconfirmed(reason)}
   and not exists (
     select from intake.attributions a join ledger.entries e on e.entry_id = a.entry_id
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and not ${neverSent})`;
@@ -203,37 +208,70 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
     where r.source = d.source and r.order_id = d.order_id and ${isOpen(job, sql`r.reason`)}`;
 }
 
+/** SQL that is true if decision `alias` says that its order was cancelled or given back. */
+const isReversed = (alias: string, { cancelled, refunded }: Reversals) => sql`
+  (${sql.ref(`${alias}.outcome`)} = 'excluded'
+    and coalesce(${sql.ref(`${alias}.reason`)} = any(${[...cancelled, ...refunded]}::text[]), false))`;
+
+/**
+ * Adds those orders to `decided_orders` that an earlier run has credited and another source of their platform now states as
+ * cancelled, and those that were held for this and another source states otherwise now. Their files are not new, so that
+ * nothing else would decide about them again.
+ */
+export async function addReversed(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
+  const { job, sources } = rules;
+  if (sources.length < 2) return;
+  const reversals = await readReversals(trx, sql`decided_orders a where true`);
+  await execute(trx)`drop table if exists pg_temp.orders_again, pg_temp.files_again`;
+  await execute(trx)`
+    create temporary table orders_again on commit drop as
+    select distinct a.source, a.order_id, o.source_file_id
+    from decided_orders d
+    join ${placesOf(sources, 'q')} on q.source = d.source
+    join ${placesOf(sources)} on p.source <> q.source and ledger.is_platform(q.platform, p.platform)
+    join intake.attributions a on a.job = ${job} and a.source = p.source and a.order_id = d.order_id
+    join intake.orders o on o.order_version_id = a.order_version_id
+    where case when ${isReversed('d', reversals)} then a.outcome = 'attributed'
+        else a.outcome = 'held' and a.reason = 'cancelled_elsewhere' end
+      and not exists (select from files_to_attribute f where f.source_file_id = o.source_file_id)`;
+  if (!(await finds(trx)`select from orders_again limit 1`)) return;
+  await execute(trx)`
+    create temporary table files_again on commit drop as
+    select f.* from (${filesToAttribute({ ...rules, rulesHash: '' })}) f
+    where f.source_file_id in (select source_file_id from orders_again)`;
+  await execute(trx)`
+    insert into decided_orders
+    select d.*, null from (${decisionsOf(rules, {
+      files: 'files_again',
+      isWanted: sql`(o.source, o.order_id) in (select source, order_id from orders_again)`,
+    })}) d`;
+  await execute(trx)`insert into files_to_attribute select * from files_again`;
+}
+
 /**
  * An order that another source of its platform states as cancelled, or as given back. Such sources are exports of one shop,
  * and nothing says that the one that would credit the order is newer.
  */
 async function holdCancelled(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
   if (sources.length < 2) return;
-  // Statuses are words of the export, in its language.
-  const reasons = sources.flatMap(({ notCredited }) =>
-    notCredited
-      .filter((word) => means(word, 'cancelled') || means(word, 'refunded'))
-      .map((word) => `status_${word}`),
-  );
-  const isCancelled = (decision: string) => sql`
-    ${sql.ref(`${decision}.outcome`)} = 'excluded'
-    and (${sql.ref(`${decision}.reason`)} ~ '^(status_|fully_)?(cancel|void|refund|return)'
-      or ${sql.ref(`${decision}.reason`)} = any(${reasons}::text[]))`;
+  await execute(trx)`drop table if exists pg_temp.excluded_orders`;
   await execute(trx)`
-    with cancelled as materialized (
-      select x.source, x.order_id from decided_orders x where ${isCancelled('x')}
-      union all
-      select a.source, a.order_id
-      from decided_orders d
-      join ${placesOf(sources)} on p.source <> d.source
-      join intake.attributions a on a.job = ${job} and a.source = p.source and a.order_id = d.order_id
-      where d.outcome = 'attributed' and ${isCancelled('a')}
-        and not exists (select from decided_orders n where n.source = a.source and n.order_id = a.order_id)
-    )
+    create temporary table excluded_orders on commit drop as
+    select x.source, x.order_id, x.outcome, x.reason from decided_orders x where x.outcome = 'excluded'
+    union all
+    select a.source, a.order_id, a.outcome, a.reason
+    from decided_orders d
+    join ${placesOf(sources)} on p.source <> d.source
+    join intake.attributions a on a.job = ${job} and a.source = p.source and a.order_id = d.order_id
+    where d.outcome = 'attributed' and a.outcome = 'excluded'
+      and not exists (select from decided_orders n where n.source = a.source and n.order_id = a.order_id)`;
+  const reversals = await readReversals(trx, sql`excluded_orders a where true`);
+  await execute(trx)`
     update decided_orders d set ${held('cancelled_elsewhere')}
-    from cancelled c join ${placesOf(sources, 'q')} on q.source = c.source cross join ${placesOf(sources)}
+    from excluded_orders c join ${placesOf(sources, 'q')} on q.source = c.source cross join ${placesOf(sources)}
     where c.order_id = d.order_id and c.source <> d.source and p.source = d.source
-      and ledger.is_platform(q.platform, p.platform) and ${isOpen(job, 'cancelled_elsewhere')}`;
+      and ${isReversed('c', reversals)}
+      and ledger.is_platform(q.platform, p.platform) and ${isUnconfirmed('cancelled_elsewhere')}`;
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   referralKey,
 } from '../../../src/ledger/effects/referral.ts';
 import { createDesiredEntries, inDecision, type Proposed, propose } from '../../../src/ledger/propose.ts';
+import { type Reversals, readReversals } from './reversals.ts';
 
 export type PrepareEntriesOptions = {
   readonly job: string;
@@ -102,12 +103,16 @@ function platformsOf(platformBySource: PrepareEntriesOptions['orderPlatformBySou
  */
 async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOptions): Promise<number> {
   await createDesiredEntries(trx);
+  const reversals = await readReversals(
+    trx,
+    sql`intake.attributions a where a.job = ${options.job} and a.is_pending`,
+  );
   const desired = await execute(trx)`
     insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform,
       order_id, version_id, linked_id, details, undesired_as, undesired_because, lowered_as)
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, b.amount,
       b.currency, b.order_platform, b.order_id, b.order_version_id, b.linked_id,
-      ${referralDetails(sql`b.note`, options.orderNotes ?? 'ours')}, ${undesiredAs},
+      ${referralDetails(sql`b.note`, options.orderNotes ?? 'ours')}, ${undesiredAs(reversals)},
       coalesce(b.reason, b.outcome),
       case when b.refunded > 0 then 'refunded' end
     from (
@@ -133,11 +138,11 @@ async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOption
 }
 
 /** SQL for the kind of the adjustment if a sent order must no longer be credited. */
-const undesiredAs = sql`
+const undesiredAs = ({ cancelled, refunded }: Reversals) => sql`
   case
-    when b.cancelled_at is not null or b.reason ~ '^(status_)?(cancel|void)' then 'cancelled'
-    when b.reason in ('fully_refunded', 'status_refunded') then 'refunded'
     when b.outcome = 'held' then 'held'
+    when b.cancelled_at is not null or b.reason = any(${[...cancelled]}::text[]) then 'cancelled'
+    when b.reason = any(${[...refunded]}::text[]) then 'refunded'
     else 'excluded'
   end`;
 

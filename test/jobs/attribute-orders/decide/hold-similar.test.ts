@@ -9,7 +9,16 @@ import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { seedLedger, undoSeed } from '../../../../src/ledger/seed.ts';
 import { openShop, order, type Shop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
-import { type AttributeGiven, bring, type Context, decisions, type Given, openContext } from './story.ts';
+import {
+  type AttributeGiven,
+  adjustments,
+  bring,
+  type Context,
+  decisions,
+  entries,
+  type Given,
+  openContext,
+} from './story.ts';
 
 const database = useDatabase('a Postgres server');
 const RULES = { codes: 'MIRA,,mira,D1,,,\nMIRA5,,mira,D1,,,\nNOOR,,noor,D2,,,' };
@@ -756,6 +765,28 @@ describe('an order that another source of its platform states as cancelled', () 
     await context.attribute();
     expect(await decided(context)).toEqual(['1: attributed', '2: attributed']);
   });
+
+  test.each([
+    ['waits', null, { withdrawn: 1, adjustments: 0 }, []],
+    ['was sent', 'accepted', { withdrawn: 0, adjustments: 1 }, ['1: held 10 → 10', '1: changed 10 → 10']],
+  ] as const)(
+    'after it was credited is held while it does so, and the ledger knows: it %s',
+    async (_, sent, change, noted) => {
+      const { context, shops } = await openJob(newBrand(), 'shop', 'shop');
+      const [one, two] = shops;
+      await state(context, { 1: {}, 2: {} }, { shop: one });
+      await context.prepare();
+      if (sent !== null) await bring(context, sent);
+      await state(context, { 1: NO, 2: { exclusion: 'test' } }, { shop: two });
+      expect(await decided(context)).toEqual(['1: held cancelled_elsewhere', '2: attributed']);
+      expect(await context.prepare()).toMatchObject(change);
+      await state(context, { 1: { codes: [] } }, { shop: two });
+      expect(await decided(context)).toEqual(['1: attributed', '2: attributed']);
+      await context.prepare();
+      expect(await adjustments(context)).toEqual(noted);
+      expect((await entries(context)).map(({ state }) => state)).toEqual(Array(2).fill(sent ?? 'ready'));
+    },
+  );
 
   test('is held by a status in the words of the export, and not while the other source waits for the payment', async () => {
     const { context, shops } = await openJob(newBrand(), 'shop', 'shop');
