@@ -126,10 +126,13 @@ type Requeue = {
   readonly reason: string;
 };
 
-/** SQL that is false if the order of entry `e` is no longer credited, for example because it was cancelled meanwhile. */
+/**
+ * SQL that is true if the order of entry `e` is still credited: it may have been cancelled meanwhile, and of one that no
+ * decision is about any more, that is not known. Other effects are about no order.
+ */
 const isStillCredited = sql`
-  (select bool_or(a.outcome = 'attributed') from intake.attributions a
-    where a.entry_id = e.entry_id) is not false`;
+  (e.effect <> 'referral' or exists (
+    select from intake.attributions a where a.entry_id = e.entry_id and a.outcome = 'attributed'))`;
 
 async function requeue(db: Database, { where, decidedBy, reason }: Requeue): Promise<number> {
   return countOf(db)`

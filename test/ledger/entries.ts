@@ -104,6 +104,15 @@ export async function insertEntry(
   return entry.entry_id;
 }
 
+/** Decides that the order of an entry is credited. */
+export async function creditOrder(db: Database, entryId: string): Promise<void> {
+  await sql`
+    insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, target,
+      currency, entry_id, is_pending, rules_hash)
+    values (${JOB}, 'shop', ${entryId}, 1, 'attributed', 'code', 'deal:D1', 'EUR', ${entryId}::bigint, false,
+      'rules')`.execute(db);
+}
+
 /** Inserts an entry in a situation of `SITUATIONS`, with all that an entry may know then. @returns its id. */
 export async function insertSituation(
   db: Database,

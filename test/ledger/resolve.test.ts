@@ -15,6 +15,7 @@ import { setup } from '../support/setup.ts';
 import {
   ageEntries,
   changedEntries,
+  creditOrder,
   insertEntry,
   mustClaim,
   readFacts,
@@ -44,6 +45,7 @@ async function answer(db: Database, worker: Worker, orderId: string, outcome: Ou
   const entryId = await insertEntry(db, { runId: worker.runId, orderId });
   const { attempt } = await mustClaim(worker, entryId);
   await recordAnswers(db, [{ entryId, attempt, outcome, backoffMs: 0 }], 'direct');
+  await creditOrder(db, entryId);
   return entryId;
 }
 
@@ -181,17 +183,24 @@ describe('an entry that was rejected for the API key', () => {
     const forbidden = await answer(db, worker, '2', rejectedBy(403));
     const missing = await answer(db, worker, '3', rejectedBy(404));
     const ofOther = await answer(db, worker, '4', rejectedBy(401));
+    const [undecided, click] = [
+      await answer(db, worker, '5', rejectedBy(401)),
+      await answer(db, worker, '6', rejectedBy(401)),
+    ];
     await sql`update ledger.entries set job = 'other' where entry_id = ${ofOther}::bigint`.execute(db);
+    // What no decision credits is not sent again; no decision is about a click.
+    await sql`delete from intake.attributions where entry_id in (${undecided}, ${click})`.execute(db);
+    await sql`update ledger.entries set effect = 'click' where entry_id = ${click}::bigint`.execute(db);
     await ageEntries(db);
-    expect(await resendUnauthorised(db, { job: JOB })).toBe(2);
-    expect(await changedEntries(db)).toEqual([unauthorised, forbidden]);
+    expect(await resendUnauthorised(db, { job: JOB })).toBe(3);
+    expect(await changedEntries(db)).toEqual([unauthorised, forbidden, click]);
     expect(
       await db.selectFrom('ledger.entries').select('state_reason').where('state', '=', 'ready').execute(),
-    ).toEqual(Array(2).fill({ state_reason: null }));
-    for (const entryId of [unauthorised, forbidden]) expect(await stateOf(db, entryId)).toBe('ready');
-    for (const entryId of [missing, ofOther]) expect(await stateOf(db, entryId)).toBe('rejected');
+    ).toEqual(Array(3).fill({ state_reason: null }));
+    for (const entryId of [unauthorised, forbidden, click]) expect(await stateOf(db, entryId)).toBe('ready');
+    for (const entryId of [missing, ofOther, undecided]) expect(await stateOf(db, entryId)).toBe('rejected');
     expect((await readDecisions(db)).map(({ decided_by }) => decided_by)).toEqual(
-      Array(2).fill('key accepted again'),
+      Array(3).fill('key accepted again'),
     );
     const { attempt } = await mustClaim(worker, unauthorised);
     await recordAnswers(

@@ -15,7 +15,15 @@ import { recoverPreviousRuns, spoolFolder } from '../../../src/ledger/sending/re
 import { openSpool } from '../../../src/ledger/spool.ts';
 import type { Run } from '../../../src/ops/run.ts';
 import { setup } from '../../support/setup.ts';
-import { ACCOUNT, endLeases, insertEntry, mustClaim, readFacts, startWorker } from '../entries.ts';
+import {
+  ACCOUNT,
+  creditOrder,
+  endLeases,
+  insertEntry,
+  mustClaim,
+  readFacts,
+  startWorker,
+} from '../entries.ts';
 
 const ACCEPTED: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null };
 const DOUBT: Outcome = { kind: 'in_doubt', httpStatus: 500, reason: 'HTTP 500' };
@@ -138,8 +146,10 @@ it('what is known of the requests of a killed process settles them; the others a
 it('a doubt is sent again only after the quiet period, and only if the service is declared to ignore the second', async () => {
   const { db, recover, claim, states } = await openRuns();
   const [old, fresh] = [await claim('old'), await claim('fresh')];
-  for (const { entryId, attempt } of [old, fresh])
+  for (const { entryId, attempt } of [old, fresh]) {
     await recordAnswers(db, [{ entryId, attempt, outcome: DOUBT, backoffMs: 0 }], 'direct');
+    await creditOrder(db, entryId);
+  }
   const age = (entryId: string, minutes: number) =>
     sql`
       update ledger.entries set state_changed_at = now() - ${minutes} * interval '1 minute'
@@ -160,6 +170,7 @@ it('what the service refused for its API key is ready again, because the key is 
   const { entryId, attempt } = refused;
   const outcome = { kind: 'rejected', httpStatus: 401, message: 'bad key', stopsGate: true } as const;
   await recordAnswers(db, [{ entryId, attempt, outcome, backoffMs: 0 }], 'direct');
+  await creditOrder(db, entryId);
   expect(await recover()).toEqual([]);
   expect(await states([refused])).toEqual(['ready']);
 });
