@@ -59,7 +59,8 @@ export type ClickRules = {
 
 /**
  * Attributes the clicks of the job's sources: to the influencer that the export names, else to the owner of a
- * code, a link or a handle in what was clicked. An owner counts if it was valid at any time of that day.
+ * code, a link or a handle in what was clicked. An owner counts if it was valid at any time of that day. Clicks of a day of
+ * which some were posted stay with their influencer.
  *
  * @returns the number of click rows whose decision has changed.
  */
@@ -140,16 +141,35 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
             then case when is_explicit then own_collab_id else collab_id end end as collab
       from decided
     ),
+    -- The service cannot move what it has counted. So the clicks of a day stay with whom the first of them were posted for.
+    posted as materialized (
+      select c.click_id, c.matched_by, c.target, c.owner_handle as handle, c.owner_deal_id as deal,
+        c.owner_collab_id as collab
+      from owned o join intake.clicks c on c.click_id = o.click_id
+      where c.job = ${job} and o.outcome <> 'excluded' and c.target <> coalesce(o.target, '') and exists (
+        select from ledger.entries e
+        where e.effect is not distinct from 'click' and e.job = ${job} and e.source = c.source
+          and e.details ->> 'target' = c.target and e.details ->> 'day' = c.day::text
+          and e.details ->> 'country' = c.country and not (${neverSent} or e.state = 'rejected'))
+    ),
+    settled as materialized (
+      select click_id, source, day, country, held_as, outcome, reason, matched_by, target, handle, deal, collab
+      from owned where click_id not in (select click_id from posted)
+      union all
+      select p.click_id, o.source, o.day, o.country, o.held_as, 'attributed', null, p.matched_by, p.target, p.handle,
+        p.deal, p.collab
+      from posted p join owned o on o.click_id = p.click_id
+    ),
     -- Clicks of one influencer, day and country are posted together, so they wait together.
     unknown as materialized (
-      select source, target, day, country, max(held_as) as held_as from owned
+      select source, target, day, country, max(held_as) as held_as from settled
       where held_as is not null and target is not null
       group by source, target, day, country
     ),
     said as (
       select o.click_id, case when u.held_as is null then o.outcome else 'held' end as outcome,
         coalesce(u.held_as, o.reason) as reason, o.matched_by, o.target, o.handle, o.deal, o.collab
-      from owned o left join unknown u using (source, target, day, country)
+      from settled o left join unknown u using (source, target, day, country)
     )
     update intake.clicks c
     set job = ${job}, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by, target = d.target,

@@ -136,10 +136,11 @@ function excluderOf(
     throw uncounted(
       `The file has ${shownHeader(unread)}, which may say that a row has no clicks of people, and which the layout does not read.`,
     );
-  const rules = exclusions.flatMap((rule) => {
-    const column = header.find(rule.columns);
-    return column === null ? [] : [{ column, reason: rule.reason, test: exclusionTest(rule) }];
-  });
+  const rules = exclusions.flatMap((rule) =>
+    header
+      .findAll(rule.columns)
+      .map((column) => ({ column, reason: rule.reason, test: exclusionTest(rule) })),
+  );
   return (cells) => {
     for (const { column, reason, test } of rules) {
       const says = test(cells[column.index] ?? '');

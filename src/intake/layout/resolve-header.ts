@@ -16,6 +16,8 @@ export type ResolvedHeader = {
   readonly fields: Readonly<Record<LayoutField, readonly Column[]>>;
   /** Finds a column by the spellings of its header. Returns null if the file has none. */
   readonly find: (spellings: readonly string[]) => Column | null;
+  /** Finds the columns of all spellings that the file has: what excludes a row may stand in any of them. */
+  readonly findAll: (spellings: readonly string[]) => readonly Column[];
   /** Columns that may identify the rows of an order, and the order, in order of preference. */
   readonly ids: { readonly group: readonly Column[]; readonly orderId: readonly Column[] };
   /** Headers that the layout does not name. */
@@ -75,7 +77,7 @@ export function resolveHeader(
   if (duplicated.size > 0) throw ambiguous([...duplicated]);
   const read = new Set(listSpellings(layout).map(foldHeader));
   const unread = header.filter((name) => !read.has(foldHeader(name)));
-  return { fields, find, extend, ids: { group: idsOf('group'), orderId: idsOf('order_id') }, unread };
+  return { fields, find, findAll, extend, ids: { group: idsOf('group'), orderId: idsOf('order_id') }, unread };
 }
 
 /** Returns every header that a layout refers to: for fields, sums and tests. */

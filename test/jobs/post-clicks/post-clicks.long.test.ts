@@ -201,6 +201,29 @@ describe('post-clicks', () => {
     expect(await shop.totals()).toEqual({ DEALBEN: 8 });
   });
 
+  it('posts no click again for another owner: those of a day stay with whom the first were posted for', async () => {
+    const shop = await openClickShop();
+    const [day, next] = ['2026-04-10', '2026-04-11'];
+    const own = (deal: string) => shop.write('codes.csv', `${CODES}SPRING,4819,,${deal},,,\n`);
+    own('DEALMIA');
+    shop.drop('1.csv', clicksCsv([[day, 'bit.ly/SPRING', 10]]));
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { posted: 10 } });
+    own('DEALBEN');
+    expect(await shop.runClicks()).toMatchObject({
+      code: 0,
+      counts: { posted: 0, already: 10, too_many: 0 },
+    });
+    shop.drop(
+      '2.csv',
+      clicksCsv([
+        [day, 'bit.ly/SPRING', 15],
+        [next, 'bit.ly/SPRING', 3],
+      ]),
+    );
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { posted: 8, too_many: 0 } });
+    expect(await shop.totals()).toEqual({ DEALMIA: 15, DEALBEN: 3 });
+  });
+
   it('holds clicks on a code with two owners, and applies a code only on the days of its owner', async () => {
     const shop = await openClickShop();
     shop.write(

@@ -47,6 +47,11 @@ test('a file is held if a column tells bots from people and the layout does not 
   expect(await readKinds(['link,3', 'bot,40', ',4', 'crawler,5'], [BOTS])).toEqual([
     { clicks: [3, 4], passedOver: { bot: 1 }, rejected: [['unknown_kind', 'crawler']] },
   ]);
+  // A file may have two of the spellings.
+  const both = { ...BOTS, columns: ['type', 'Bot'] };
+  expect(await readKinds(['link,bot,3', 'link,,4', ',crawler,5'], [both], 'type,Bot')).toEqual([
+    { clicks: [4], passedOver: { bot: 1 }, rejected: [['unknown_kind', 'crawler']] },
+  ]);
   await expect(readKinds(['x,3'], [BOTS], 'device type')).rejects.toMatchObject({
     reason: { code: 'column_missing', message: expect.stringContaining('lacks "type"') },
   });

@@ -184,10 +184,9 @@ export function planColumns(
   const lines = planLines(layout, header);
   const item = sums.length > 0 ? header.find(layout.grouping.item) : null;
   const { sku = [], plus = [], minus = [], times = null } = lines ?? {};
-  const adding = addsNothing.flatMap((test) => {
-    const column = header.find(test.columns);
-    return column === null ? [] : [{ index: column.index, test: cellTest(test) }];
-  });
+  const adding = addsNothing.flatMap((test) =>
+    header.findAll(test.columns).map(({ index }) => ({ index, test: cellTest(test) })),
+  );
   const read = new Set([
     ...[group, ...slots, ...sums, ...sums.flatMap((sum) => sum.times ?? []), ...adding, item ?? []]
       .flat()

@@ -45,7 +45,7 @@ const PARTS: Layout = {
     sum: { total: { plus: ['price', 'tax'], minus: ['discount'] }, refunded: { plus: [], minus: ['back'] } },
     addsNothing: [
       {
-        columns: ['item_status'],
+        columns: ['item_status', 'item_state'],
         ...{ equals: ['cancelled'], noneOf: null, notBlank: false, matches: null },
       },
     ],
@@ -55,11 +55,11 @@ const PARTS: Layout = {
 test('an order with an item of blank price may not be whole; a blank tax or discount, or a cancelled item, is none', async () => {
   const { orders } = await mapText(
     [
-      'order_id,item_id,price,tax,discount,back,item_status',
-      'A,i1,10.00,,,,\nA,i2,,1.00,,,',
-      'B,i3,10.00,,,,\nB,i4,,,,,cancelled\nB,i5,,,,-4.00,',
-      'C,i6,,,,,',
-      'D,i7,,1.00,,,\n',
+      'order_id,item_id,price,tax,discount,back,item_status,item_state',
+      'A,i1,10.00,,,,,\nA,i2,,1.00,,,,',
+      'B,i3,10.00,,,,,\nB,i4,,,,,cancelled,\nB,i5,,,,-4.00,,\nB,i8,7.00,,,,ok,cancelled',
+      'C,i6,,,,,,',
+      'D,i7,,1.00,,,,\n',
     ].join('\n'),
     { layout: PARTS },
   );
