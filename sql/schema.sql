@@ -4449,8 +4449,8 @@ CREATE VIEW bi.returns_monthly AS
     m.unconverted_orders,
     m.net_reporting_amount,
     m.cost_reporting_amount,
-    round(((m.net_reporting_amount * ( SELECT (return_rules.margin_percent / (100)::numeric)
-           FROM reporting.return_rules)) - m.cost_reporting_amount), 4) AS profit_reporting_amount,
+    ((m.net_reporting_amount * ( SELECT (return_rules.margin_percent * 0.01)
+           FROM reporting.return_rules)) - m.cost_reporting_amount) AS profit_reporting_amount,
     m.unlined_orders,
     m.unvalued_orders,
     m.uncosted_orders,
@@ -4629,7 +4629,7 @@ COMMENT ON COLUMN bi.returns_monthly.net_reporting_amount IS 'net_amount in repo
 
 COMMENT ON COLUMN bi.returns_monthly.cost_reporting_amount IS 'cost_amount in reporting_currency, each order at the rate of its day, and a fee at the rate of its first day. Null: a rate is unknown.';
 
-COMMENT ON COLUMN bi.returns_monthly.profit_reporting_amount IS 'profit_amount in reporting_currency, from net_reporting_amount and cost_reporting_amount. Null: one of them or the margin is unknown.';
+COMMENT ON COLUMN bi.returns_monthly.profit_reporting_amount IS 'profit_amount in reporting_currency, from net_reporting_amount and cost_reporting_amount, and like them not rounded. Null: one of them or the margin is unknown.';
 
 COMMENT ON COLUMN bi.returns_monthly.unlined_orders IS 'Orders of these whose terms exclude products, while it is unknown what was bought.';
 

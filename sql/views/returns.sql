@@ -13,7 +13,7 @@ create view bi.returns_monthly as
       case when m.unknown_orders > 0 then 'customers' end,
       case when m.unconverted_orders > 0 or m.is_fee_unconverted then 'exchange' end), '') as unknown,
     m.reporting_currency, m.unconverted_orders, m.net_reporting_amount, m.cost_reporting_amount,
-    round(m.net_reporting_amount * (select margin_percent / 100 from reporting.return_rules) - m.cost_reporting_amount, 4) as profit_reporting_amount, m.unlined_orders,
+    m.net_reporting_amount * (select margin_percent * 0.01 from reporting.return_rules) - m.cost_reporting_amount as profit_reporting_amount, m.unlined_orders,
     m.unvalued_orders, m.uncosted_orders, m.net_at_least_amount, m.cost_at_least_amount, m.net_reporting_at_least_amount, m.cost_reporting_at_least_amount
   from (
     select r.month_utc, nullif(r.deal_id, '') as deal_id, coalesce(reporting.without_addresses(w.influencer_handle), r.influencer_handle) as influencer_handle,
@@ -79,7 +79,7 @@ comment on column bi.returns_monthly.reporting_currency is 'Currency (ISO 4217) 
 comment on column bi.returns_monthly.unconverted_orders is 'Orders in another currency for whose day statements.fx has no rate. Null: no reporting currency.';
 comment on column bi.returns_monthly.net_reporting_amount is 'net_amount in reporting_currency, each order at the rate of its day. Null: a rate is unknown.';
 comment on column bi.returns_monthly.cost_reporting_amount is 'cost_amount in reporting_currency, each order at the rate of its day, and a fee at the rate of its first day. Null: a rate is unknown.';
-comment on column bi.returns_monthly.profit_reporting_amount is 'profit_amount in reporting_currency, from net_reporting_amount and cost_reporting_amount. Null: one of them or the margin is unknown.';
+comment on column bi.returns_monthly.profit_reporting_amount is 'profit_amount in reporting_currency, from net_reporting_amount and cost_reporting_amount, and like them not rounded. Null: one of them or the margin is unknown.';
 comment on column bi.returns_monthly.unvalued_orders is 'Orders of these of which a refund is out of range, so what is left of them is unknown.';
 comment on column bi.returns_monthly.uncosted_orders is 'Orders of these whose commission is unknown: unrated_orders, unlined_orders and unvalued_orders together.';
 comment on column bi.returns_monthly.net_at_least_amount is 'net_amount without unvalued_orders, in currency: a lower bound, and never null. Add it up together with unvalued_orders.';

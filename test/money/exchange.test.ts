@@ -122,7 +122,7 @@ statements: {terms: ./terms.csv, reporting_currency: eur, fx: ./fx.csv, margin_p
         currency: 'USD',
         net_reporting_amount: '55.0000',
         cost_reporting_amount: '15.5000',
-        profit_reporting_amount: '12.0000',
+        profit_reporting_amount: '12.0000000000',
       },
     ]);
     const known = (await shop.cli('returns', '--one-currency')).stdout;
@@ -134,6 +134,11 @@ statements: {terms: ./terms.csv, reporting_currency: eur, fx: ./fx.csv, margin_p
     // A sum is rounded once, to the decimals of its currency: 7.0049996 EUR of the last order is not 7.005.
     shop.write('fx.csv', `${rates}2026-03-08,USD,EUR,0.70049996\n2026-03-09,USD,EUR,0.6\n`);
     await shop.run();
+    const profit = await sql`
+      select trim_scale(profit_reporting_amount) as profit from bi.returns_monthly where currency = 'USD'`.execute(
+      shop.db,
+    );
+    expect(profit.rows).toEqual([{ profit: '12.00199984' }]);
     const precise = await shop.cli('returns', '--one-currency', '--json');
     expect(JSON.parse(precise.stdout)).toMatchObject({
       ...{ net_amount: '155.00', net_at_least: '155.00', cost_amount: '25.50', cost_at_least: '25.50' },

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
+import { dayIn } from '../../core/time/day.ts';
 import type { ClaimState } from '../../money/claims/keep-claims.ts';
 import { item, more, section } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
@@ -105,8 +106,8 @@ async function showClaims(output: Output, options: ListOptions): Promise<ExitCod
   for (const { given: _given, ...claim } of claims) output.emit({ event: 'claim', ...claim });
   for (const sum of sumClaims(claims)) output.emit({ event: 'claims_sum', ...sum });
   output.show(describeClaims(claims));
-  const now = new Date();
-  return claims.some((claim) => isOverdue(claim, now)) ? EXIT.rowsRejected : EXIT.ok;
+  const today = dayIn(new Date(), config.statements.timeZone);
+  return claims.some((claim) => isOverdue(claim, today)) ? EXIT.rowsRejected : EXIT.ok;
 }
 
 const NAMED = 20;

@@ -3,3 +3,8 @@ export function isDay(text: string): boolean {
   const isWritten = /^(?:19|[2-9]\d)\d{2}-\d{2}-\d{2}$/.test(text);
   return isWritten && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true;
 }
+
+/** Returns the day that it is in a time zone: `2026-10-25`. */
+export function dayIn(now: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(now);
+}

@@ -77,7 +77,14 @@ export function resolveHeader(
   if (duplicated.size > 0) throw ambiguous([...duplicated]);
   const read = new Set(listSpellings(layout).map(foldHeader));
   const unread = header.filter((name) => !read.has(foldHeader(name)));
-  return { fields, find, findAll, extend, ids: { group: idsOf('group'), orderId: idsOf('order_id') }, unread };
+  return {
+    fields,
+    find,
+    findAll,
+    extend,
+    ids: { group: idsOf('group'), orderId: idsOf('order_id') },
+    unread,
+  };
 }
 
 /** Returns every header that a layout refers to: for fields, sums and tests. */

@@ -42,9 +42,12 @@ export async function readClaims(
   });
 }
 
-/** Whether a claim is open and the day by which it was to be answered is over. */
-export function isOverdue({ state, deadline }: KeptClaim, now: Date): boolean {
-  return state === 'open' && deadline !== null && deadline < now.toISOString().slice(0, 10);
+/** Whether a claim is open and the day by which it was to be answered is over. @param today as `dayIn` returns it. */
+export function isOverdue(
+  { state, deadline }: Pick<KeptClaim, 'state' | 'deadline'>,
+  today: string,
+): boolean {
+  return state === 'open' && deadline !== null && deadline < today;
 }
 
 /** What an answer means, in the order in which they are listed: those that a person can do something about first. */

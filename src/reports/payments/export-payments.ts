@@ -1,5 +1,6 @@
 import type { StatementSettings } from '../../config/schema.ts';
 import type { FileKind } from '../../core/money/payments.ts';
+import { dayIn } from '../../core/time/day.ts';
 import type { PaymentOrder } from '../../money/payments/keep-payments.ts';
 import { isSepa, renderPain001 } from './pain-001.ts';
 import { renderPaymentsCsv } from './payments.ts';
@@ -26,10 +27,9 @@ export async function exportForBank<Taken extends { readonly orders: readonly Pa
   take: (canPay: (order: PaymentOrder) => boolean) => Promise<Taken>,
 ): Promise<Taken & { readonly file: string }> {
   const taken = await take(as === 'csv' ? () => true : isSepa);
-  const today = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(now);
   const file =
     as === 'csv'
       ? renderPaymentsCsv(taken.orders)
-      : renderPain001(taken.orders, { debtor: payments, on: on ?? today });
+      : renderPain001(taken.orders, { debtor: payments, on: on ?? dayIn(now, timeZone) });
   return { ...taken, file };
 }

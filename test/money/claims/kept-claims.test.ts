@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { dayIn } from '../../../src/core/time/day.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
 import {
   type ClaimFilter,
@@ -10,7 +11,24 @@ import {
   setClaimState,
 } from '../../../src/money/claims/keep-claims.ts';
 import { type ClaimLine, parseClaims } from '../../../src/money/claims/parse-claims.ts';
+import { isOverdue } from '../../../src/reports/claims/claims.ts';
 import { setup } from '../../support/setup.ts';
+
+it.each([
+  ['Europe/Amsterdam', true],
+  ['UTC', false],
+  ['America/New_York', false],
+])(
+  'a claim is overdue once the day of its deadline is over in the zone of the statements: %s',
+  (zone, expected) => {
+    const today = dayIn(new Date('2026-04-30T22:30:00Z'), zone);
+    const claim = { state: 'open', deadline: '2026-04-30' } as const;
+    expect([isOverdue(claim, today), isOverdue({ ...claim, deadline: null }, today)]).toEqual([
+      expected,
+      false,
+    ]);
+  },
+);
 
 describe('a line of a list of claims', () => {
   const line = (given: object) => ({

@@ -1,6 +1,7 @@
 import { isMore } from '../../../core/money.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { plural } from '../../../core/text/plural.ts';
+import { dayIn } from '../../../core/time/day.ts';
 import { compare } from '../../../ledger/continuity/compare-ledger.ts';
 import { listClaims } from '../../../money/claims/keep-claims.ts';
 import { listBankEntries } from '../../../money/payments/match-bookings.ts';
@@ -233,8 +234,9 @@ export const claimsOverdue: ProblemFinder = {
   kind: 'claims_overdue',
   severity: 'warning',
   title: 'Claims overdue',
-  async find({ db, at }) {
-    const late = (await listClaims(db, { state: 'open' })).filter((claim) => isOverdue(claim, at));
+  async find({ db, config, at }) {
+    const today = dayIn(at, config.statements.timeZone);
+    const late = (await listClaims(db, { state: 'open' })).filter((claim) => isOverdue(claim, today));
     const [first] = late.flatMap(({ deadline }) => deadline ?? []).toSorted();
     if (first === undefined) return [];
     const unknown = late.filter(({ amount }) => amount === null).length;
