@@ -211,12 +211,12 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
 /** SQL that is true if decision `alias` says that its order was cancelled or given back. */
 const isReversed = (alias: string, { cancelled, refunded }: Reversals) => sql`
   (${sql.ref(`${alias}.outcome`)} = 'excluded'
-    and coalesce(${sql.ref(`${alias}.reason`)} = any(${[...cancelled, ...refunded]}::text[]), false))`;
+    and ${sql.ref(`${alias}.reason`)} = any(${[...cancelled, ...refunded]}::text[]))`;
 
 /**
  * Adds those orders to `decided_orders` that an earlier run has credited and another source of their platform now states as
- * cancelled, and those that were held for this and another source states otherwise now. Their files are not new, so that
- * nothing else would decide about them again.
+ * cancelled, and those that were held for this and that another source states again. Their files are not new, so nothing
+ * else would decide about them again.
  */
 export async function addReversed(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   const { job, sources } = rules;
@@ -225,15 +225,22 @@ export async function addReversed(trx: Transaction<DB>, rules: AttributionRules)
   await execute(trx)`drop table if exists pg_temp.orders_again, pg_temp.files_again`;
   await execute(trx)`
     create temporary table orders_again on commit drop as
-    select distinct a.source, a.order_id, o.source_file_id
-    from decided_orders d
-    join ${placesOf(sources, 'q')} on q.source = d.source
-    join ${placesOf(sources)} on p.source <> q.source and ledger.is_platform(q.platform, p.platform)
-    join intake.attributions a on a.job = ${job} and a.source = p.source and a.order_id = d.order_id
-    join intake.orders o on o.order_version_id = a.order_version_id
-    where case when ${isReversed('d', reversals)} then a.outcome = 'attributed'
-        else a.outcome = 'held' and a.reason = 'cancelled_elsewhere' end
-      and not exists (select from files_to_attribute f where f.source_file_id = o.source_file_id)`;
+    with known as (
+      select a.order_version_id
+      from decided_orders d
+      join ${placesOf(sources, 'q')} on q.source = d.source
+      join ${placesOf(sources)} on p.source <> q.source and ledger.is_platform(q.platform, p.platform)
+      join intake.attributions a on a.job = ${job} and a.source = p.source and a.order_id = d.order_id
+      where ${isReversed('d', reversals)} and a.outcome = 'attributed'
+      union
+      select a.order_version_id
+      from intake.attributions a join decided_orders d on d.order_id = a.order_id and d.source <> a.source
+      where a.job = ${job} and a.outcome = 'held' and a.reason = 'cancelled_elsewhere'
+        and a.source = any(${sources.map(({ source }) => source)}::text[])
+    )
+    select o.source, o.order_id, o.source_file_id
+    from known a join intake.orders o on o.order_version_id = a.order_version_id
+    where o.source_file_id not in (select source_file_id from files_to_attribute)`;
   if (!(await finds(trx)`select from orders_again limit 1`)) return;
   await execute(trx)`
     create temporary table files_again on commit drop as
