@@ -106,14 +106,10 @@ const isConflicting = equals(firstOf(ORDER.doubt, constant('')), CONFLICTING);
 
 /**
  * What is missing of such an order can change its amount. So the amount of the part excludes nothing, unless a person confirms
- * that the order is complete.
+ * that the order is complete, and says nothing about what was posted.
  */
-const mayBePart = isOneOf(firstOf(ORDER.doubt, constant('')), [
-  'incomplete',
-  'may_be_incomplete',
-  'may_be_cut',
-  'may_be_split',
-]);
+export const DOUBTS_OF_PARTS = ['incomplete', 'may_be_incomplete', 'may_be_cut', 'may_be_split'] as const;
+const mayBePart = isOneOf(firstOf(ORDER.doubt, constant('')), DOUBTS_OF_PARTS);
 const isWhole: Condition = {
   sql: sql`(not (${mayBePart.sql}) or (${isConfirmed(ORDER.doubt.sql)}) is true)`,
   read: not(mayBePart).read,

@@ -13,6 +13,7 @@ import {
   referralKey,
 } from '../../../src/ledger/effects/referral.ts';
 import { createDesiredEntries, inDecision, type Proposed, propose } from '../../../src/ledger/propose.ts';
+import { DOUBTS_OF_PARTS } from './gate.ts';
 import { type Reversals, readReversals } from './reversals.ts';
 
 export type PrepareEntriesOptions = {
@@ -119,7 +120,9 @@ async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOption
       select w.*, ${referralKey('w')} as key,
         case when w.outcome = 'attributed' then ${referralBody('w')} end as body
       from (
-        select a.source, a.order_id, a.order_version_id, a.outcome, a.reason, a.amount, a.currency,
+        select a.source, a.order_id, a.order_version_id, a.outcome, a.reason, a.currency,
+          case when a.outcome = 'held' and a.reason = any(${[...DOUBTS_OF_PARTS]}::text[]) then null
+            else a.amount end as amount,
           a.brand_id, a.deal_id, a.collab_id,
           a.influencer_handle, a.entry_id as linked_id, p.platform as order_platform, o.codes, o.refunded,
           o.cancelled_at, o.note

@@ -193,6 +193,8 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     await change(context, { total: '9.00', refunded: '0.00' });
     await change(context, { total: '9.50', refunded: '0.50' });
     await change(context, { exclusion: 'test', cancelledAt: '2026-04-12T00:00:00Z' });
+    // The amount of a part of the order says nothing of the whole.
+    await change(context, { doubt: 'may_be_split', total: '4.00' });
     // Which of two states is in force is not known, and so is not whether the order was cancelled.
     await change(context, { doubt: 'conflicting_states', cancelledAt: '2026-04-12T00:00:00Z' });
     expect(await adjustments(context)).toEqual([
@@ -205,6 +207,7 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
       '1: changed 10 → 9',
       '1: refunded 10 → 9.5',
       '1: cancelled 10 → -',
+      '1: held 10 → -',
       '1: held 10 → 10',
     ]);
     expect(await entries(context)).toMatchObject([{ state: 'accepted', amount: '10.0000' }]);

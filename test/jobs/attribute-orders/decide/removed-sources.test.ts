@@ -210,7 +210,7 @@ it('what was sent for a source that was renamed follows the state of the order u
   expect(noted.filter((one) => !one.startsWith('both')).toSorted()).toEqual([
     'cancelledAt: cancelled 10 → -',
     'currency: held 10 → -',
-    'doubt: held 10 → 10',
+    'doubt: held 10 → -',
     'exclusion: excluded 10 → -',
     'total: changed 10 → 7',
   ]);
