@@ -127,8 +127,9 @@ const isSeeded = sql`(select exists (select from ledger.seeds)) and (
 
 /**
  * SQL for orders with their revenue, the reason, if any, why they cannot be credited to any influencer, and the
- * reason why they must be held if they name one. The gate says what is allowed; before it come the orders that are
- * not the job's to decide: credited elsewhere, or from before its own period.
+ * reason why they must be held if they name one. The gate says what is allowed. Orders that are not the job's to decide
+ * are excluded, too: those credited elsewhere, and those from before its own period that the gate does not exclude. What it
+ * says of a cancelled one concerns other sources, even if the order is old.
  */
 function eligibleOf(
   rules: AttributionRules,
@@ -148,8 +149,7 @@ function eligibleOf(
       select o.*, coalesce(o.deal_id, o.collab_id, o.influencer_handle) as named,
         case
           when ${isSeeded} and not ${isAnswered(rules)} then 'credited_elsewhere'
-          ${start === null || period !== null ? sql`` : sql`when ${isBeforeStart} and not ${isAnswered(rules)} then 'before_start'`}
-          else ${gate.exclusion}
+          else coalesce(${gate.exclusion}, ${start === null || period !== null ? sql`null` : sql`case when ${isBeforeStart} and not ${isAnswered(rules)} then 'before_start' end`})
         end as exclusion_reason,
         ${gate.hold} as hold_reason, ${KNOWN_TIME} as known_at
       from ${sql.table(files)} f

@@ -788,6 +788,18 @@ describe('an order that another source of its platform states as cancelled', () 
     },
   );
 
+  test('is held although that one leaves it to backfills, because it is older than the period of the job', async () => {
+    const { context, shops } = await openJob(newBrand(), 'shop', 'shop');
+    const [one, two] = shops;
+    await state(context, { 1: {} }, { shop: one });
+    await context.prepare();
+    await bring(context, 'accepted');
+    await two?.read({ orders: [order('1', NO)] });
+    await context.attribute({ codes: RULES.codes, start: { day: '2026-05-01', timeZone: 'UTC' } });
+    expect(await decided(context)).toEqual(['1: held cancelled_elsewhere']);
+    expect(await decided(context, two)).toEqual(['1: excluded cancelled']);
+  });
+
   test('is held by a status in the words of the export, and not while the other source waits for the payment', async () => {
     const { context, shops } = await openJob(newBrand(), 'shop', 'shop');
     const [two, one] = [shops[1], shops[0]];
