@@ -92,7 +92,7 @@ export const layoutSchema = z
       .array(
         z.strictObject({
           name: z.string().trim().min(1).describe('A name that no column of the export has.'),
-          columns: names.describe("Spellings of the column's header."),
+          columns: names.describe('Headers, with their spellings. The first cell that is filled counts.'),
           when: oneCellTest,
         }),
       )

@@ -317,11 +317,15 @@ function extendHeader(
     spellings.map((name) => places.get(foldHeader(name))).find((at) => at !== undefined) ?? null;
   const made = [
     ...conditionalColumns.flatMap(({ name, columns: spellings, when }): Made[] => {
-      const from = find(spellings);
+      const from = spellings.flatMap((spelling) => places.get(foldHeader(spelling)) ?? []);
       const testAt = find(when.columns);
-      if (from === null || testAt === null) return [];
+      if (from.length === 0 || testAt === null) return [];
       const test = cellTest(when);
-      return [{ name, cellOf: (cells) => (test(cells[testAt] ?? '') ? (cells[from] ?? '') : '') }];
+      const firstOf = (cells: readonly string[]): string => {
+        const at = from.find((one) => (cells[one] ?? '').trim() !== '');
+        return at === undefined ? '' : (cells[at] ?? '');
+      };
+      return [{ name, cellOf: (cells) => (test(cells[testAt] ?? '') ? firstOf(cells) : '') }];
     }),
     ...joinedColumns.flatMap(({ name, columns }): Made[] => {
       const from = columns.flatMap((column) => find([column]) ?? []);

@@ -188,6 +188,17 @@ test('a column can apply to some rows only', async () => {
   expect(orders).toMatchObject([{ codes: ['ADA10', 'BOB'], total: '5.00', rowCount: 3 }]);
 });
 
+test('of several columns that a conditional column comes from, the first that is filled counts', async () => {
+  const yaml = `
+grouping: { line_items: true, item: [no], sum: { total: { plus: [amount] } } }
+conditional_columns:
+  - { name: invoice, columns: [cancels, no], when: { columns: [no], not_blank: true } }
+columns: { order_id: [invoice] }`;
+  const rows = ['no,cancels,amount,currency', 'A1,,10.00,EUR', 'A2,,5.00,EUR', 'A3,A1,-10.00,EUR'];
+  const { orders } = await mapRows(yaml, rows);
+  expect(orders.map(({ orderId, total }) => `${orderId} ${total}`)).toEqual(['A1 0.00', 'A2 5.00']);
+});
+
 test('an id may be joined of several columns, and a row without one of them has no id', async () => {
   const yaml = `
 joined_columns: [{ name: shop and receipt, columns: [shop, id] }]
