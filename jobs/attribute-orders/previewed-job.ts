@@ -30,8 +30,13 @@ export function proposedJob({
   brandId,
   include,
   revenue = CREDIT_DEFAULTS.revenue,
-}: Pick<PreviewedJob, 'brandId' | 'include'> & Partial<Pick<PreviewedJob, 'revenue'>>): PreviewedJob {
-  return { ...creditRules({ ...CREDIT_DEFAULTS, revenue }), brandId, include, start: null, needsTime: false };
+  renewals = null,
+}: Pick<PreviewedJob, 'brandId' | 'include'> &
+  Partial<Pick<PreviewedJob, 'revenue'>> & {
+    readonly renewals?: AttributeOrdersSettings['renewals'] | null;
+  }): PreviewedJob {
+  const rules = creditRules({ ...CREDIT_DEFAULTS, revenue, renewals: renewals ?? CREDIT_DEFAULTS.renewals });
+  return { ...rules, brandId, include, start: null, needsTime: false };
 }
 
 export type JobOfSource = PreviewedJob & { readonly name: string };

@@ -372,7 +372,7 @@ test('without a terminal, one run names all that is open or wrong, and its comma
     '--brand acme --brand: The id of a brand is a whole number.',
     '--column COLUMN=order_id o.csv: which column has the role order_id? Its name does not say so. By the values, it may be "Ref" or "Kasse".',
     '--column "Tagastus=ROLE"',
-    '--time-zone ZONE In which time zone does o write its times?',
+    '--time-zone ZONE In which time zone are the times of o?',
     '--currency CODE',
     '--consent not_recorded people does not say who has consented.',
     '--paid "State=WORD" (may be left out) Which words of the column "State" of o mean that an order was paid? No list knows "afgehaald".',
@@ -574,6 +574,43 @@ test('a state that no list knows is held, and credited if a person says that it 
   expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('--paid "Geleverd=ja"')]);
 });
 
+test('whether renewals of subscriptions count is asked, shown and written, and a second run keeps it', async () => {
+  const { run, read } = open({
+    'box.csv':
+      'Order No,Total,Status,Currency,Coupon,Type,Order Date (UTC)\n1,20.00,paid,EUR,MIRA10,New,2026-04-25 10:00\n2,30.00,paid,EUR,MIRA10,Renewal,2026-04-26 10:00\n',
+  });
+  const args = ['init', 'exports', '--brand', '4819', '--column', 'Type=renewals', '--yes'];
+  const asked = await run(args);
+  expect(asked.exitCode).toBe(2);
+  expect(asked.stderr.replace(/\s+/g, ' ')).toContain('1 order with a code, link or influencer renews');
+  const { stdout } = await run([...args, '--renewals', 'exclude']);
+  expect(stdout).toContain('1 order, 20.00 EUR');
+  expect(stdout).toContain('Never posted: renewal (1)');
+  expect(read('pipeline.yaml')).toContain('    renewals: exclude');
+  expect((await run(['init', 'exports', '--yes'])).stdout).toContain('Never posted: renewal (1)');
+});
+
+test('init says that a run would hold a file of which too many rows cannot be used', async () => {
+  const rows = Array.from(
+    { length: 24 },
+    (_, at) => `${at},completed,EUR,${at % 3 === 0 ? 'x' : '1.00'},M10,4/25/2026 10:00,,`,
+  );
+  const { run } = open({ 'orders.csv': [WOO.split('\n')[0], ...rows, ''].join('\n') });
+  const { exitCode, stdout } = await run(['init', 'exports', ...ANSWERS]);
+  expect(exitCode).toBe(3);
+  expect(stdout).toContain('8 of 24 rows cannot be used, more than the allowed 20 %');
+  expect(stdout).not.toContain('To be credited');
+});
+
+test('the check reads an export below a title as a run does', async () => {
+  const { run } = open({
+    'o.csv':
+      'Report\nSeller:,Zon\n,\nOrder No,Total,Status,Currency,Coupon,Order Date (UTC)\n1,20.00,paid,EUR,MIRA10,2026-04-25 10:00\n2,30.00,paid,EUR,,2026-04-26 10:00\n',
+  });
+  expect((await run(['init', 'exports', ...ANSWERS])).exitCode).toBe(0);
+  expect((await run(['init', '--check'])).exitCode).toBe(0);
+});
+
 test('a source of which every order counts gets a job of its own, so that other sources still need a status', async () => {
   const { run, read } = open({
     'o.csv': 'Order No,Total,Coupon\n1,20.00,MIRA10\n2,30.00,JOE20\n',
@@ -669,10 +706,10 @@ test('on a terminal, the day is offered first for dates in Europe, a zone is off
     { out: join(folder, 'shop'), ...given },
     terminal.asking,
   );
-  await terminal.answer('In which time zone does o ', 'Europe/Amsterdam\r');
+  await terminal.answer('In which time zone are the times of o?', 'Europe/Amsterdam\r');
   await terminal.answer('Is the month (MDY) or the day', '\r');
   await terminal.answer('shop platform of o?', '\r');
-  await terminal.answer('In which time zone does woo', '\r');
+  await terminal.answer('In which time zone are the times of woo', '\r');
   await terminal.answer('lacks "refunded_total"', 'Only vouchers, no refunds\r');
   await terminal.answer('shop platform of woo', '\r');
   await terminal.answer('Write these', 'y');

@@ -21,6 +21,8 @@ export type SourceAnswer = {
   readonly consent: 'not_recorded' | null;
   /** `any`: the export does not say which orders were paid, and every order counts. */
   readonly status: 'any' | null;
+  /** Whether renewals of subscriptions are credited. Null: it has none. */
+  readonly renewals: 'credit' | 'exclude' | null;
   /** Null: the brand of all sources. */
   readonly brand: string | null;
   /** Why files may lack columns that can only lower money. */
@@ -36,6 +38,7 @@ export const NOTHING: SourceAnswer = {
   decimalMark: null,
   consent: null,
   status: null,
+  renewals: null,
   brand: null,
   missingColumns: null,
 };
@@ -95,7 +98,7 @@ export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
     help: 'A name of the IANA list, such as Europe/Amsterdam.',
     ask: (source, about) =>
       about === ''
-        ? `In which time zone does ${source} write its times?`
+        ? `In which time zone are the times of ${source}?`
         : `${source} has ${about}. In which time zone do its days begin?`,
     isValid: (value) => value === 'UTC' || (value.includes('/') && typeof parseZone(value) === 'string'),
     fault: 'Write a zone of the IANA list, such as Europe/Amsterdam or UTC.',
@@ -171,6 +174,19 @@ export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
     fault: 'Write any.',
     choices: [{ value: 'any', label: 'every order in it was paid' }],
   },
+  renewals: {
+    flag: '--renewals',
+    value: 'credit|exclude',
+    ask: (source, about) =>
+      `${about} with a code, link or influencer ${about.startsWith('1 ') ? 'renews a subscription' : 'renew subscriptions'} (source ${source}). Are renewals credited, too?`,
+    help: 'If so: --renewals credit. If only first orders are: --renewals exclude.',
+    isValid: (value) => value === 'credit' || value === 'exclude',
+    fault: 'Write credit or exclude.',
+    choices: [
+      { value: 'exclude', label: 'no: only the first order of a subscription counts' },
+      { value: 'credit', label: 'yes: each renewal counts, too' },
+    ],
+  },
 };
 
 /** Lists every question about the sources, those with an answer included. */
@@ -223,6 +239,15 @@ function questionsOf(
     ...(examined.dateOrder === 'open' ? [ask('dateOrder', dateOrderOf(examined, options, name))] : []),
     ...(examined.decimalMark === 'open' ? [ask('decimalMark')] : []),
     ...(source.proposed !== null && examined.layout.lacks.includes('status') ? [ask('status')] : []),
+    ...(examined.preview.renewals === 0
+      ? []
+      : [
+          {
+            // A known layout credits them by default; of a column of their own, only a person knows it.
+            ...ask('renewals', source.proposed === null ? 'credit' : null, true),
+            about: plural(examined.preview.renewals, 'order'),
+          },
+        ]),
     ...(examined.missing.size === 0
       ? []
       : [{ ...ask('missingColumns'), about: sayMissing(examined), isOptional: true }]),
@@ -454,6 +479,8 @@ export async function askAboutFiles(
   let { encoding } = said;
   for (const { name, unclear = [], possible = [], states = new Map<string, readonly string[]>() } of files) {
     for (const column of unclear) {
+      // An answer applies to every file.
+      if (stated.get(foldHeader(column.header)) !== said.stated.get(foldHeader(column.header))) continue;
       const question = `What is the column "${column.header}" of ${name}? ${column.why}${samplesOf(column)}`;
       const options = rolesOf(column).map((value) => ({ value, label: LABELS[value] ?? value }));
       const role = await select<ColumnRole>({ message: toPrintableLine(question), ...terminal, options });

@@ -245,7 +245,8 @@ function uriOf({ place, path }: RecognisedSource, folder: string): string {
 
 /**
  * One job of each kind that has a source to read, and of each kind that reads no source. Sources of which every order
- * counts have a job of their own, so that `include: any` is not about the others; so have those of another brand.
+ * counts have a job of their own, so that `include: any` is not about the others; so have those whose renewals do not
+ * count, and those of another brand.
  */
 function jobLines(
   sources: readonly RecognisedSource[],
@@ -258,20 +259,26 @@ function jobLines(
     const { reads, comment, settings = [] } = starter;
     const names = sources.filter(({ examined }) => examined.kind === reads).map(({ name }) => name);
     const isAny = (name: string): boolean => answers.sources.get(name)?.status === 'any';
+    const renewalsOf = (name: string): string | null => answers.sources.get(name)?.renewals ?? null;
+    const isFirstOnly = (name: string): boolean => renewalsOf(name) === 'exclude';
     const brands = [...new Set(names.map(brandOf))].sort(
       (one, other) => Number(other === answers.brandId) - Number(one === answers.brandId),
     );
-    const groups = brands
-      .flatMap((brand) =>
-        [false, true].map((any) => names.filter((name) => brandOf(name) === brand && isAny(name) === any)),
-      )
-      .filter((group) => group.length > 0);
+    const rulesOf = (name: string): string => [isAny(name), isFirstOnly(name)].map(Number).join('');
+    const groups = brands.flatMap((brand) => {
+      const alike = Map.groupBy(
+        names.filter((name) => brandOf(name) === brand),
+        rulesOf,
+      );
+      return [...alike].sort(([one], [other]) => one.localeCompare(other)).map(([, group]) => group);
+    });
     if (reads === null) groups.push([]);
     const nameOf = (group: readonly string[], at: number): string =>
       [
         kind,
         ...(at === 0 || brandOf(group[0]) === brands[0] ? [] : [brandOf(group[0])]),
         ...(at > 0 && group.some(isAny) ? ['any-status'] : []),
+        ...(at > 0 && group.some(isFirstOnly) ? ['first-orders'] : []),
       ].join('-');
     return groups.flatMap((group, at) => [
       `  ${nameOf(group, at)}:${comment === undefined ? '' : ` # ${comment}`}`,
@@ -285,6 +292,11 @@ function jobLines(
       ...(group.some(isAny)
         ? ['    include: any # the export does not say which orders were paid: all count']
         : []),
+      ...(group.some(isFirstOnly)
+        ? ['    renewals: exclude # of a subscription, only the first order counts']
+        : group.some((name) => renewalsOf(name) !== null)
+          ? ['    renewals: credit # each renewal of a subscription counts, too']
+          : []),
       ...settings.map((line) => `    ${line}`),
       ...(reads === 'creators' ? dealflowLines(dealflows, brandOf(group[0])) : []),
     ]);

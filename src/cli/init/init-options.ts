@@ -14,6 +14,7 @@ export type InitOptions = ConfigOptions & {
   readonly decimalMark?: SourceAnswers;
   readonly consent?: SourceAnswers;
   readonly status?: SourceAnswers;
+  readonly renewals?: SourceAnswers;
   readonly missingColumns?: SourceAnswers;
   /** What columns of unknown files are, by `foldHeader` of their names. */
   readonly column?: StatedRoles;

@@ -37,6 +37,11 @@ export const initCommand: CommandDefinition = {
         collect(['any']),
       )
       .option(
+        '--renewals <answer>',
+        'credit or exclude: whether renewals of subscriptions count',
+        collect(['credit', 'exclude']),
+      )
+      .option(
         '--missing-columns <reason>',
         'why every order counts in full, if an export lacks columns such as refunds',
         collect(),

@@ -47,6 +47,7 @@ export function readKeptAnswers(folder: string): Kept {
       if (typeof name !== 'string') continue;
       keep('brand', name, job.brand_id);
       if (job.include === 'any') keep('status', name, 'any');
+      keep('renewals', name, job.renewals);
     }
   }
   for (const brand of kept.get('brand')?.values() ?? []) brands.add(brand);

@@ -129,17 +129,19 @@ export async function performInit(
       : takeAnswers(questions);
   if (answers === null) return EXIT.interrupted;
   const answered = (
-    key: 'missingColumns' | 'status',
+    key: 'missingColumns' | 'status' | 'renewals',
   ): readonly (readonly [source: string, value: string])[] =>
     [...answers.sources].flatMap(([name, { [key]: value }]) =>
       value === null || statedOf(options, name)[key] !== null ? [] : [[name, value] as const],
     );
   const [excused, anyStatus] = [answered('missingColumns'), answered('status')];
-  if (excused.length + anyStatus.length > 0) {
+  const ofRenewals = answered('renewals');
+  if (excused.length + anyStatus.length + ofRenewals.length > 0) {
     // Files and orders that were held are read now, with their codes.
     const missingColumns = new Map([...(options.missingColumns ?? []), ...excused]);
     const status = new Map([...(options.status ?? []), ...anyStatus]);
-    const by = { folder, options: { ...options, missingColumns, status }, said, shown };
+    const renewals = new Map([...(options.renewals ?? []), ...ofRenewals]);
+    const by = { folder, options: { ...options, missingColumns, status, renewals }, said, shown };
     found = await recogniseAll(output, places, by);
     show(output, found, shown);
   }
@@ -358,8 +360,8 @@ async function recogniseAll(
         },
         missingReasonOf: (name) => statedOf(options, name).missingColumns,
         jobOf: (name) => {
-          const { brand, status } = statedOf(options, name);
-          return proposedJob({ brandId: brand, include: status, revenue: STARTER_REVENUE });
+          const { brand, status, renewals } = statedOf(options, name);
+          return proposedJob({ brandId: brand, include: status, revenue: STARTER_REVENUE, renewals });
         },
         stated: said.stated,
         consentWords: new Set(options.consentYes?.map(foldWord)),

@@ -32,14 +32,27 @@ export async function judgeRows(
       help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
     };
   }
-  if (rowsRead >= MIN_FOR_SHARE && rejected > rowsRead * maxRejectedShare) {
-    return {
-      code: 'too_many_rejected',
-      message: `${rejected} of ${plural(rowsRead, 'row')} cannot be used, more than the allowed ${percent(maxRejectedShare)}. ${await describeCommonest(trx, sourceFileId)}`,
-      help: `Correct the export or its layout. If the rest of the file is correct, raise ${limitOf(source, 'max_rejected_share')}.`,
-    };
-  }
-  return null;
+  const tooMany = judgeRejected({ rowsRead, rejected, maxRejectedShare, source });
+  return tooMany === null
+    ? null
+    : { ...tooMany, message: `${tooMany.message} ${await describeCommonest(trx, sourceFileId)}` };
+}
+
+/** Returns the reason to hold a file of which too many rows are unusable. */
+export function judgeRejected({
+  rowsRead,
+  rejected,
+  maxRejectedShare,
+  source,
+}: Readonly<Record<'rowsRead' | 'rejected' | 'maxRejectedShare', number>> & {
+  readonly source: string;
+}): HoldReason | null {
+  if (rowsRead < MIN_FOR_SHARE || rejected <= rowsRead * maxRejectedShare) return null;
+  return {
+    code: 'too_many_rejected',
+    message: `${rejected} of ${plural(rowsRead, 'row')} cannot be used, more than the allowed ${percent(maxRejectedShare)}.`,
+    help: `Correct the export or its layout. If the rest of the file is correct, raise ${limitOf(source, 'max_rejected_share')}.`,
+  };
 }
 
 /**

@@ -441,9 +441,22 @@ export function assignColumns(
       else if (amount === null && areTwoAnswers(cells) && smellOf(header) !== 'consent')
         ask(column, 'it says yes of some orders and no of others, which may decide whether they count', null);
       else if (isOfKind(header) && cells.counts.size > 1 && hasStates(column)) askOfKind(column);
-      else if (isOfAnotherOrder(header))
+      else if (isOfAnotherOrder(header) || namesOrders(column))
         ask(column, 'it names another order, which this one may replace', null);
     }
+  }
+
+  /** True if most cells of a column are the id of another row. A number of few digits may be anything. */
+  function namesOrders({ index, cells: { filled } }: MeasuredColumn): boolean {
+    const id = chosen.get('order_id');
+    if (id === undefined) return false;
+    const idOf = ({ cells }: CsvRecord): string => cleanText(cells[id.index] ?? '');
+    const ids = new Set(records.map(idOf));
+    const naming = records.filter((record) => {
+      const named = cleanText(record.cells[index] ?? '');
+      return named.length > 3 && named !== idOf(record) && ids.has(named);
+    });
+    return naming.length * 2 > filled;
   }
 
   function askOfKind(column: MeasuredColumn): void {

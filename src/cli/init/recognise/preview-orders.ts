@@ -10,6 +10,7 @@ import { foldCode, foldHeader } from '../../../core/text/fold.ts';
 import { exportedAtMs } from '../../../core/time/exported-at.ts';
 import { compareAges, type FileAge, readFileAge } from '../../../core/time/file-age.ts';
 import { zoneClock } from '../../../core/time/zone-clock.ts';
+import { judgeRejected } from '../../../intake/files/judge-rows.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { arePlacedApart } from '../../../intake/orders/map/built-order.ts';
@@ -83,6 +84,8 @@ export type OrdersPreview = {
   readonly excluded: readonly ExcludedGroup[];
   /** Orders that count but name no code, link or influencer. */
   readonly organic: number;
+  /** Orders that name one and renew a subscription, whatever becomes of them. */
+  readonly renewals: number;
   /** The codes with the highest revenue come first. */
   readonly codes: readonly CodeFound[];
   /** Rows at the ends of the files that are no orders. */
@@ -152,6 +155,7 @@ export async function previewOrders(
     const orders: StagedOrder[] = [];
     const missing: MissingRow[] = [];
     const age = ageOf(file);
+    const counted = { rowsRead: 0, rejected: 0 };
     try {
       const mapping = {
         modifiedAt: file.modifiedAt ?? null,
@@ -170,14 +174,19 @@ export async function previewOrders(
         missing.push(...batch.missing);
         for (const row of batch.rejected) {
           collected.takeRejected(row);
+          counted.rejected += row.rowCount;
           const order = row.orderId ?? row.orderName ?? '';
           if (compareAges(age, lost.get(order) ?? age) >= 0) lost.set(order, age);
         }
         collected.rows += batch.rowsRead;
+        counted.rowsRead += batch.rowsRead;
         if (collected.rows >= maxRows) break;
       }
       dates?.require();
       marks?.require();
+      const { maxRejectedShare } = source.limits;
+      const tooMany = judgeRejected({ ...counted, maxRejectedShare, source: source.name });
+      if (tooMany !== null) throw new FileHeld(tooMany);
       // As long as it is not known which of day and month comes first, dates are not judged.
       const writtenMs = isDateOpen ? Number.POSITIVE_INFINITY : exportedAtMs(file.modifiedAt ?? null);
       state(stated, isSummed ? withDoubts(orders, missing) : orders, { age, isSummed, writtenMs });
@@ -290,6 +299,7 @@ class CollectedOrders {
   readonly #sample: PreviewedOrder[] = [];
   #orders = 0;
   #organic = 0;
+  #renewals = 0;
   #inHeldFiles = 0;
   #placed: OrdersPreview['placed'] = null;
 
@@ -312,6 +322,7 @@ class CollectedOrders {
   takeOrder(order: StagedOrder, writtenMs: number): void {
     const stop = this.#judge(order, writtenMs);
     this.#note(order);
+    if (order.exclusion === 'renewal' && namesOwner(order)) this.#renewals += 1;
     const currency = order.currency === NO_CURRENCY ? null : order.currency;
     const money = { amount: this.#revenueOf(order), currency };
     if (stop?.outcome === 'excluded') at(this.#excluded, stop.reason, () => new Sums()).add(money);
@@ -383,6 +394,7 @@ class CollectedOrders {
       ),
       excluded: mostFirst([...this.#excluded].map(([reason, sums]) => ({ reason, ...sums.toGroup() }))),
       organic: this.#organic,
+      renewals: this.#renewals,
       codes: [...this.#codes.values()]
         .map(({ code, sums, held }) => ({ code, held, ...sums.toGroup() }))
         .sort((one, other) => highest(other.revenue) - highest(one.revenue) || other.orders - one.orders),

@@ -9,6 +9,7 @@ import {
 import { toUnits } from '../../../core/money.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { inShellQuotes } from '../../../core/text/printable.ts';
 import { layoutSchema } from '../../../intake/layout/layout-schema.ts';
 import { joinIds } from '../../../intake/layout/resolve-header.ts';
@@ -178,13 +179,19 @@ export function proposeLayout(
         'unknown_header',
         'It looks like orders or payments, but no column has the name and the values of discount codes, links or influencers, so no order could be credited. If one has the codes, name it: --column "NAME=codes".',
       );
-    const withSums = (found: NoLayout, ids: MeasuredColumn): NoLayout => {
+    const withSums = (found: NoLayout, ids: MeasuredColumn, naming: NamingRows | null = null): NoLayout => {
       if (found.code !== 'item_rows') return found;
       const own = new Map([...chosen, ['order_id', ids] as const]);
-      const kinds = kindsOfRows(columns, { id: ids, total, records });
+      const rows = { id: ids, total, records: naming?.records ?? records };
+      const addedUp = {
+        kinds: kindsOfRows(columns, rows),
+        item: naming === null ? itemOf(columns, rows) : id,
+        reference: naming?.column ?? null,
+        hasStates: hasSeveral(own.get('status'), rows),
+      };
       const proposed = { ...assigned, chosen: own, joined: null, words, name, isBelowTitle };
-      const example = ordersText({ ...proposed, footer: [...footers], hasItems: true, addedUp: { kinds } });
-      return { ...found, example };
+      const example = ordersText({ ...proposed, footer: [...footers], hasItems: true, addedUp });
+      return { ...found, why: `${found.why} ${saveAs(name)}`, example };
     };
     // The example below depends on what a person says about the quantity.
     if (unclear.some(({ offered = [] }) => offered.includes('quantity')))
@@ -196,6 +203,8 @@ export function proposeLayout(
       const items = itemRows(columns, { id, total, records: rows, stated });
       if (items !== null) return withSums(items, id);
     }
+    const naming = findNamingRows(columns, { id, total, records, stated });
+    if (naming !== null) return withSums(naming.found, naming.id, naming);
     if (unclear.length > 0) return whatIsUnclear(unclear, 'orders');
     const decided = decisions.filter(({ header }) => header !== joined?.name).map(asPartOf(joined));
     const proposed = { ...assigned, decisions: decided, joined, words, name, isBelowTitle };
@@ -506,7 +515,7 @@ function itemRows(
     if (new Set(totals).size > 1)
       return refusal(
         'item_rows',
-        `${same} different amounts in ${JSON.stringify(total.header)} (lines ${rows[0]?.line} and ${rows[1]?.line}), so its rows are items, payments or refunds of an order, or other orders of the same number. If each shop numbers its orders by itself, name the column of the shop, too: --column ${inShellQuotes(`order_id=${shop?.header ?? 'SHOP'}+${id.header}`)}. ${SAVE_EXAMPLE}`,
+        `${same} different amounts in ${JSON.stringify(total.header)} (lines ${rows[0]?.line} and ${rows[1]?.line}), so its rows are items, payments or refunds of an order, or other orders of the same number. If each shop numbers its orders by itself, name the column of the shop, too: --column ${inShellQuotes(`order_id=${shop?.header ?? 'SHOP'}+${id.header}`)}.`,
       );
     isProven ||= amounts.some((column) => column !== total && new Set(values(rows, column)).size > 1);
   }
@@ -520,8 +529,85 @@ function itemRows(
   );
 }
 
-const SAVE_EXAMPLE =
-  "If the rows of one id add up to the order's total, save this layout as a file in layouts/ beside pipeline.yaml, check it, and run the command again:";
+function saveAs(name: string): string {
+  return `If the rows of one id add up to the order's total, save this layout as layouts/${name}.yaml beside pipeline.yaml, check it, and run the command again:`;
+}
+
+/** Rows with amounts below zero that name the order that they cancel or lower. */
+type NamingRows = {
+  readonly column: MeasuredColumn;
+  /** The column of the order that each row belongs to, and the rows with it. */
+  readonly id: MeasuredColumn;
+  readonly records: readonly CsvRecord[];
+  readonly found: NoLayout;
+};
+
+/**
+ * Finds the column that is filled only on rows below zero, with what looks like the id of an order: a cancellation, or a
+ * credit note. Such a row has an id of its own, so as an order it would lower none. Null if there is none.
+ */
+function findNamingRows(
+  columns: readonly MeasuredColumn[],
+  { id, total, records, stated }: RowsOfOrders & Pick<AssignOptions, 'stated'>,
+): NamingRows | null {
+  const cellOf = ({ cells }: CsvRecord, { index }: MeasuredColumn): string => cleanText(cells[index] ?? '');
+  const formOf = (text: string): string => text.replaceAll(/\d+/g, '0');
+  const ids = new Set(records.map((record) => formOf(cellOf(record, id))));
+  const isBelow = isBelowZeroIn(total);
+  const column = columns.find((one) => {
+    if (one === id || one === total || one.header === '' || stated.has(foldHeader(one.header))) return false;
+    const filled = records.filter((record) => cellOf(record, one) !== '');
+    return (
+      filled.length > 0 &&
+      filled.every((record) => isBelow(record) && ids.has(formOf(cellOf(record, one)))) &&
+      filled.some((record) => cellOf(record, one) !== cellOf(record, id))
+    );
+  });
+  if (column === undefined) return null;
+  const owner = (record: CsvRecord): string => cellOf(record, column) || cellOf(record, id);
+  const cells = new Cells();
+  const owned = records.map((record) => {
+    cells.add(owner(record));
+    return { ...record, cells: [...columns.map(({ index }) => record.cells[index] ?? ''), owner(record)] };
+  });
+  const [first] = records.filter((record) => cellOf(record, column) !== '');
+  const named = JSON.stringify(column.header);
+  const why = `${plural(column.cells.filled, 'row')} with amounts below zero ${column.cells.filled === 1 ? 'names' : 'name'} another order in ${named} (line ${first?.line}), and ${column.cells.filled === 1 ? 'has an id of its' : 'have ids of their'} own. They cancel or lower the orders that they name, which would be credited in full without them. If ${named} means something else: --column ${inShellQuotes(`${column.header}=unused`)}.`;
+  return {
+    column,
+    id: { header: `${column.header} or ${id.header}`, index: columns.length, cells },
+    records: owned,
+    found: refusal('item_rows', why),
+  };
+}
+
+/** The column with an id of each item: named like a part of an order, and different on each row. */
+function itemOf(
+  columns: readonly MeasuredColumn[],
+  { id, total, records }: RowsOfOrders,
+): MeasuredColumn | null {
+  const isItem = (column: MeasuredColumn): boolean =>
+    column !== id &&
+    column !== total &&
+    isOfPart(column.header) &&
+    column.cells.counts.size === records.length &&
+    !isMoney(column.cells, /[.,]\d\d$/);
+  return columns.find(isItem) ?? null;
+}
+
+/** True if rows of one order differ in a column. */
+function hasSeveral(
+  column: MeasuredColumn | undefined,
+  { id, records }: Omit<RowsOfOrders, 'total'>,
+): boolean {
+  return (
+    column !== undefined &&
+    repeated(records, id).some((rows) => {
+      const cells = rows.map((record) => cleanText(record.cells[column.index] ?? ''));
+      return new Set(cells.filter((cell) => cell !== '')).size > 1;
+    })
+  );
+}
 
 /** Whether an amount is below zero, as amounts of this column are written. */
 function isBelowZeroIn({ cells, index }: MeasuredColumn): (record: CsvRecord) => boolean {
@@ -606,7 +692,7 @@ function whyMisjoined(
     if (why !== null)
       return {
         id,
-        why: `${JSON.stringify(header)} cannot be part of the ids of orders: ${why}. With it, the rows of one order would count as several, and a refund would lower none of them. Leave out the option. ${SAVE_EXAMPLE}`,
+        why: `${JSON.stringify(header)} cannot be part of the ids of orders: ${why}. With it, the rows of one order would count as several, and a refund would lower none of them. Leave out the option.`,
       };
   }
   return null;

@@ -39,7 +39,16 @@ export type JoinedIds = { readonly name: string; readonly columns: readonly stri
 export type AddedUp = {
   /** The column of kinds that tells sales from refunds, and the words of the sales. Null if none does. */
   readonly kinds: { readonly column: MeasuredColumn; readonly sales: readonly string[] } | null;
+  /** The column with an id of each row. Null if there is none. */
+  readonly item: MeasuredColumn | null;
+  /** The column in which a cancellation names the order that it lowers: its rows are part of that order. */
+  readonly reference: MeasuredColumn | null;
+  /** Whether rows of one order have different states. */
+  readonly hasStates: boolean;
 };
+
+/** Of rows with the price of a piece, which are orders otherwise. */
+const PRICES: AddedUp = { kinds: null, item: null, reference: null, hasStates: false };
 
 /** Fields of a layout of orders, as they are listed in it. */
 const FIELDS: readonly LayoutField[] = [
@@ -72,13 +81,27 @@ export function ordersText(
 ): string {
   // A price counts as often as the quantity of its row says, which only a sum does.
   const { quantity } = proposed;
-  const { addedUp = quantity === null ? null : { kinds: null } } = proposed;
+  const { addedUp = quantity === null ? null : PRICES } = proposed;
   const { words, name, stops, timeOfDay, decisions, isBelowTitle, footer, hasItems, joined } = proposed;
-  const kinds = addedUp?.kinds ?? null;
-  // The kinds of rows are no states of the order.
-  const chosen = new Map([...proposed.chosen].filter(([, column]) => column !== kinds?.column));
+  const { kinds = null, item = null, reference = null, hasStates = false } = addedUp ?? {};
+  // The kinds of rows are no states of the order, and neither are the states of its items.
+  const states = proposed.chosen.get('status');
+  const ofItems = hasStates && reference === null && states !== kinds?.column ? states : undefined;
+  const chosen = new Map(
+    [...proposed.chosen].filter(([, column]) => column !== kinds?.column && column !== ofItems),
+  );
+  const isOfSale =
+    reference !== null
+      ? `columns: ${list([reference.header])}, matches: "^\\\\s*$"`
+      : kinds === null
+        ? null
+        : `columns: ${list([kinds.column.header])}, equals: ${list(kinds.sales)}`;
   const ofSales =
-    kinds === null ? [] : [chosen.get('placed_at'), timeOfDay?.column].flatMap((one) => one ?? []);
+    isOfSale === null
+      ? []
+      : [chosen.get('placed_at'), timeOfDay?.column, hasStates ? chosen.get('status') : undefined].flatMap(
+          (one) => one ?? [],
+        );
   const nameOf = (column: MeasuredColumn): string =>
     ofSales.includes(column) ? `${column.header} of a sale` : column.header;
   const cellsOf = (fields: readonly LayoutField[]): readonly Cells[] =>
@@ -89,12 +112,16 @@ export function ordersText(
     ...(timeOfDay === null ? cellsOf(['placed_at']) : [timeOfDay.joined]),
     ...cellsOf(['paid_at', 'cancelled_at']),
   ]);
+  const written = (['placed_at', 'paid_at', 'cancelled_at'] as const).flatMap(
+    (field) => chosen.get(field) ?? [],
+  );
+  const areUtc = times.needsZone && written.every(({ header }) => /\b(?:UTC|GMT)\b/.test(header));
   const [status, codes] = [chosen.get('status'), chosen.get('codes')];
   const currency = chosen.has('currency') ? null : currencyOfName(chosen.get('total')?.header ?? '');
   const lacks = [
     ...(['currency', 'time_zone', 'status', 'codes'] as const).filter((lack) =>
       lack === 'time_zone'
-        ? times.needsZone
+        ? times.needsZone && !areUtc
         : !chosen.has(lack) && !(lack === 'currency' && currency !== null),
     ),
     'consent',
@@ -103,10 +130,12 @@ export function ordersText(
   const required = (['order_id', 'status', 'total', 'codes', 'placed_at'] as const).filter((field) =>
     chosen.has(field),
   );
+  const parts = reference === null || item === null ? joined?.columns : [item.header, reference.header];
   const signature = (['order_id', 'total', 'codes', 'placed_at'] as const).flatMap(
-    (field) => (field === 'order_id' ? joined?.columns : null) ?? chosen.get(field)?.header ?? [],
+    (field) => (field === 'order_id' ? parts : null) ?? chosen.get(field)?.header ?? [],
   );
-  const unread = decisions.filter(({ role }) => role === null);
+  const isRow = (header: string): boolean => [item?.header, reference?.header].includes(header);
+  const unread = decisions.filter(({ role, header }) => role === null && !isRow(header));
   const exclusions = exclusionsOf({ chosen, stops, words });
   const negated =
     hasItems || addedUp !== null || format === undefined ? undefined : negativeRefunds(chosen, format);
@@ -117,14 +146,18 @@ export function ordersText(
     `lacks: ${list(lacks)}`,
     currency !== null && `currency: ${currency}     # by the name of the total`,
     joined !== null && `joined_columns: [{ name: ${quote(joined.name)}, columns: ${list(joined.columns)} }]`,
-    kinds !== null &&
-      ofSales.length > 0 && [
-        'conditional_columns:     # a refund has a time of its own',
-        ...ofSales.map(
-          (column) =>
-            `  - { name: ${quote(nameOf(column))}, columns: ${list([column.header])}, when: { columns: ${list([kinds.column.header])}, equals: ${list(kinds.sales)} } }`,
-        ),
-      ],
+    (reference !== null || ofSales.length > 0) && [
+      'conditional_columns:     # a refund has a time of its own',
+      ...(reference === null || item === null
+        ? []
+        : [
+            `  - { name: ${quote(chosen.get('order_id')?.header ?? '')}, columns: ${list([reference.header, item.header])}, when: { columns: ${list([item.header])}, not_blank: true } }     # the first that is filled`,
+          ]),
+      ...ofSales.map(
+        (column) =>
+          `  - { name: ${quote(nameOf(column))}, columns: ${list([column.header])}, when: { ${isOfSale} } }`,
+      ),
+    ],
     'columns:',
     FIELDS.flatMap((field) => {
       const column = chosen.get(field);
@@ -133,12 +166,13 @@ export function ordersText(
       return `  ${field}: ${list([nameOf(column)])}${noteOf(field, column, hasItems)}`;
     }),
     `required: ${list(required)}`,
-    `signature: [${list(signature.slice(0, joined === null ? 3 : 4))}]     # no other export may have all of these`,
+    `signature: [${list(signature.slice(0, parts === undefined ? 3 : 4))}]     # no other export may have all of these`,
     negated !== undefined &&
       `grouping: { sum: { refunded: { minus: ${list([negated.header])} } } }     # refunds are below zero`,
     addedUp !== null && [
       'grouping:',
       '  line_items: true',
+      ...(item === null ? [] : [`  item: ${list([item.header])}     # no two items have the same`]),
       '  sum:     # of all rows with one id; add the other amounts that the customer paid',
       ...(['total', 'refunded'] as const).flatMap((field) => {
         const column = chosen.get(field);
@@ -148,12 +182,18 @@ export function ordersText(
         const times = quantity === null || field !== 'total' ? '' : `, times: ${list([quantity.header])}`;
         return `    ${field}: { ${isBelow ? 'minus' : 'plus'}: ${list([column.header])}${times} }`;
       }),
+      ...(ofItems === undefined
+        ? []
+        : [
+            `  adds_nothing: [{ columns: ${list([ofItems.header])}, none_of: ${list(paidOf(ofItems, words))} }]     # rows in other states do not count`,
+          ]),
     ],
     hasItems &&
       addedUp === null &&
       'grouping: { line_items: true }      # several rows have the same id; check that the total belongs to the order',
     `money: { decimal: ${quote(decimal)}, thousands: ${thousands === null ? 'null' : quote(thousands)}, symbols: true }`,
     times.formats !== null && times.formats.length > 0 && `times: ${list(times.formats)}`,
+    areUtc && 'time_zone: UTC     # by the names of the times',
     split.length > 0 && `codes: { split: ${list(split)} }`,
     timeOfDay !== null && `time_of_day: ${list([nameOf(timeOfDay.column)])}`,
     status !== undefined && statusText(status, words),
@@ -185,6 +225,12 @@ export function unknownStatesOf(column: MeasuredColumn, { saysNo, isPaid }: Stat
 
 function statesOf({ cells }: MeasuredColumn): readonly string[] {
   return [...cells.counts.keys()].filter((word) => !word.includes('@')).slice(0, 50);
+}
+
+/** The words of a column that mean that an order was paid; `paid` if none is known to. */
+function paidOf(column: MeasuredColumn, words: StatusWords): readonly string[] {
+  const paid = statesOf(column).filter((word) => words.isPaid(word, column.header));
+  return paid.length === 0 ? ['paid'] : paid;
 }
 
 function statusText(status: MeasuredColumn, words: StatusWords): readonly string[] {

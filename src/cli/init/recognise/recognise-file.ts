@@ -166,7 +166,8 @@ async function findLaterHeader(
       const splitting: Layout = { ...verdict.layout, preambleLines: 'search' };
       return { top, verdict: { ...verdict, layout: splitting }, splitting };
     }
-    if (top.records.length === 0) return null;
+    // Below a title, rows have more cells than it, and are rejected.
+    if (top.records.length + top.rejected.length === 0) return null;
   }
   return null;
 }

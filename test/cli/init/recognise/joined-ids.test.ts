@@ -30,6 +30,27 @@ const ITEMS = [
   '',
 ].join('\n');
 
+/** Invoices, and cancellations of them with numbers of their own. */
+const INVOICES = [
+  'Belegart,Order No,Order Date,Total,Status,Promo Code,Bezug',
+  'Rechnung,RE-101,2026-11-03,119.00,paid,EMMA15,',
+  'Rechnung,RE-102,2026-11-04,59.50,paid,EMMA15,',
+  'Storno,RE-103,2026-11-06,-119.00,returned,EMMA15,RE-101',
+  'Gutschrift,RE-104,2026-11-07,-9.50,returned,EMMA15,RE-102',
+  'Storno,RE-105,2026-11-07,-20.00,returned,LEO20,RE-088',
+  '',
+].join('\n');
+
+/** Items of orders that have states of their own. */
+const STATES = [
+  'Ticket no,Order ref,Booked at,Status,Total,Voucher',
+  '31,1,2026-11-03 14:15,paid,40.00,EMMA15',
+  '32,1,2026-11-03 14:15,refunded,12.50,EMMA15',
+  '33,2,2026-11-05 23:30,paid,20.00,LEO20',
+  '34,3,2026-11-04 23:30,refunded,20.00,',
+  '',
+].join('\n');
+
 /** Receipts that each shop numbers by itself, one of them a return. */
 const SHOPS = [
   'Store,Receipt,Sold at,Status,Total,Promo Code',
@@ -83,6 +104,8 @@ test('receipts are joined with the shop that numbers them, also if one of them i
 test.each([
   ['refunds lower the orders that they refund', REFUNDS, '152.4600', '2026-11-06'],
   ['items and their refunds add up to orders', ITEMS, '85.0000', '2026-11-05'],
+  ['a cancellation lowers the order that it names', INVOICES, '50.0000', '2026-11-04'],
+  ['items in other states add nothing', STATES, '60.0000', '2026-11-05'],
 ])('the layout that is offered for such rows reads them: %s', async (_, text, revenue, last) => {
   const place = folderWith({ 'sales.csv': text });
   const [refused] = (await look(place)).refused;
@@ -94,6 +117,18 @@ test.each([
   expect(preview).toMatchObject({ rejected: [], held: [], heldOrders: [] });
   expect(preview.revenue.map(({ amount }) => amount)).toEqual([revenue]);
   expect(preview.placed?.last).toContain(last);
+});
+
+test('a column that names other orders is asked about if its rows are not below zero, and a person may say what it is', async () => {
+  const positive = INVOICES.replaceAll(',-', ',');
+  expect((await lookAt(positive)).refused).toMatchObject([
+    { unclear: expect.arrayContaining([expect.objectContaining({ header: 'Bezug' })]) },
+  ]);
+  const roles = new Map([
+    ['bezug', 'unused'],
+    ['belegart', 'unused'],
+  ] as const);
+  expect((await look(folderWith({ 'sales.csv': INVOICES }), roles)).refused).toEqual([]);
 });
 
 test('ids that are joined are found below the lines above a header, too', async () => {
