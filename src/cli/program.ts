@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import { readVersion } from '../core/package.ts';
+import { shellWord, toPrintableLine } from '../core/text/printable.ts';
 import { renderWarning } from '../render/error.ts';
 import { apiCommand } from './api/api.ts';
 import { sandboxCommand } from './api/sandbox.ts';
@@ -152,7 +153,9 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
       exitCode = await action(output, ...args);
     };
   try {
-    await createProgram(act, { stdout, stderr }).parseAsync(argv);
+    const program = createProgram(act, { stdout, stderr });
+    refuseOptionsFirst(program, argv.slice(2));
+    await program.parseAsync(argv);
     return exitCode;
   } catch (error) {
     // Commander has already printed the help text or the problem with the command line.
@@ -190,6 +193,22 @@ export function createProgram(act: Act, { stdout, stderr }: Omit<Surroundings, '
     if (commands.includes(demoCommand)) program.addCommand(sandboxCommand().copyInheritedSettings(program));
   }
   return program;
+}
+
+/**
+ * Says what to type if options of a command stand before its name: `--config shop/pipeline.yaml status`.
+ *
+ * @throws KnownError `usage` (exit 2).
+ */
+function refuseOptionsFirst(program: Command, words: readonly string[]): void {
+  const [first = ''] = words;
+  const names = new Set(program.commands.map((command) => command.name()));
+  const at = words.findIndex((word) => names.has(word));
+  if (at < 1 || !first.startsWith('-') || /^-(?:h|V|-help|-version)$/.test(first)) return;
+  throw usageError(
+    `${toPrintableLine(first)} stands before the command.`,
+    `Write options after it:  npx influencer-sync ${[...words.slice(at), ...words.slice(0, at)].map(shellWord).join(' ')}`,
+  );
 }
 
 /**

@@ -101,11 +101,11 @@ export type ConsentCount = {
   readonly blank: number;
 };
 
-/** Describes the counts: `412 yes, 88 no, 3 blank in "Accepts Email Marketing"`. */
+/** Describes the counts of rows: `412 yes, 88 no, 3 neither, by "Estado" and "Baja"`. */
 export function describeConsent({ columns, yes, no, blank }: ConsentCount): string {
   if (columns.length === 0) return 'not recorded';
-  const counts = [`${yes} yes`, `${no} no`, `${blank} blank`];
-  return `${counts.join(', ')} in ${columns.map((name) => `"${name}"`).join(', ')}`;
+  const by = new Intl.ListFormat('en').format(columns.map((name) => `"${name}"`));
+  return `${yes} yes, ${no} no, ${blank} neither, by ${by}`;
 }
 
 /** The cells of a column that only look-ups need. */

@@ -80,7 +80,8 @@ export type Fault = {
   /** Name of the source in the configuration; null if the file has none. */
   readonly source: string | null;
   readonly reason: string;
-  readonly help: string;
+  /** Null: the next part of the section says it. */
+  readonly help: string | null;
 };
 
 export type Table = {
@@ -184,7 +185,7 @@ export function section(
   },
 ): readonly Section[] {
   if (given === undefined) return [{ kind: 'section', title, ...more }];
-  const filled = [given].flat().filter((part) => !('rows' in part) || part.rows.length > 0);
+  const filled = withHelpOnce([given].flat().filter((part) => !('rows' in part) || part.rows.length > 0));
   const parts = filled.length === 0 && otherwise !== undefined ? [item(otherwise)] : filled;
   if (parts.length === 0) return [];
   const shown = parts.reduce(
@@ -192,6 +193,15 @@ export function section(
     0,
   );
   return [{ kind: 'section', title, ...(of === undefined ? {} : { count: of, shown }), parts, ...more }];
+}
+
+/** Of parts in a row with the same help, only the last one says it. */
+function withHelpOnce(parts: readonly Part[]): readonly Part[] {
+  const helpOf = (part: Part | undefined): string | null =>
+    part?.kind === 'item' || part?.kind === 'fault' ? (part.help ?? null) : null;
+  return parts.map((part, at) =>
+    helpOf(part) !== null && helpOf(part) === helpOf(parts[at + 1]) ? { ...part, help: null } : part,
+  );
 }
 
 export function item(text: string, help: string | null = null, tone?: Tone): Part {

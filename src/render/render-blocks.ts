@@ -147,7 +147,7 @@ function renderFault(fault: Fault, terminal: Terminal): readonly string[] {
   return [
     `  ${terminal.style('bold', place)}${value}${fits ? source : ''}`,
     wrap(fits ? reason : `${source.trim()} ${reason}`, { width, indent: '    ' }),
-    terminal.style('cyan', wrap(help, { width, indent: '    ' })),
+    ...(help === null ? [] : [terminal.style('cyan', wrap(help, { width, indent: '    ' }))]),
   ];
 }
 

@@ -93,7 +93,7 @@ function addPart(page: PdfPage, part: Part): void {
     page.table({ kind: 'table', columns: part.columns, rows: part.rows.map(({ cells }) => cells) });
   else if (part.kind === 'facts') {
     for (const [name, text] of part.facts) if (text !== null && text !== '') page.text(`${name}: ${text}`);
-  } else if (part.kind === 'fault') page.text(`${part.place}: ${part.reason} ${part.help}`);
+  } else if (part.kind === 'fault') page.text(`${part.place}: ${part.reason} ${part.help ?? ''}`.trimEnd());
   else page.text(part.text, part.kind === 'aside' ? { tone: 'dim' } : {});
 }
 

@@ -509,6 +509,7 @@ describe('--dry-run', () => {
       [['backfill', '--yes', '--exact', 'resume'], "unknown option '--exact'"],
       [['backfill', '--rate', '1', 'pause'], 'backfill pause has no option --rate.'],
       [['backfill', '--config', 'other.yaml', 'resume', '--yes'], 'other.yaml'],
+      [['--run', '2', 'rejected'], 'Write options after it: npx influencer-sync rejected '],
     ] as const)
       expect(await context.run(...words), words.join(' ')).toMatchObject({
         ...{ code: 2, stdout: '', stderr: expect.stringContaining(said) },

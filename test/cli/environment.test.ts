@@ -124,6 +124,8 @@ describe('INFLUENCER_SYNC_DATA', () => {
     mkdirSync(join(folder, '.data', 'journal'), { recursive: true });
     await open();
     expect(told[0]?.message).toMatch(/has journals, but INFLUENCER_SYNC_DATA names .*, so they are not used/);
+    setVariables({ INFLUENCER_SYNC_DATA: path });
+    await expect(open()).rejects.toMatchObject({ details: { code: 'data_folder_invalid', where: path } });
   });
 });
 

@@ -6,6 +6,7 @@ import { createOutput } from '../../src/cli/terminal/output.ts';
 import { createEventProgress, createLineProgress } from '../../src/cli/terminal/progress.ts';
 import type { RunFinished } from '../../src/core/run.ts';
 import { wrap } from '../../src/core/text/wrap.ts';
+import { item, section } from '../../src/render/block.ts';
 import { renderCsv } from '../../src/render/csv.ts';
 import { renderKnownError, renderUnknownError } from '../../src/render/error.ts';
 import { renderBar, renderDone, renderLine } from '../../src/render/progress.ts';
@@ -24,6 +25,11 @@ function renderSummary(summary: RunSummary<OrdersReport>, on: Terminal): string 
 function widestLine(text: string): number {
   return Math.max(...text.split('\n').map((line) => line.length));
 }
+
+test('of parts of a section with the same help, only the last one says it', () => {
+  const [held] = section('Held', { parts: [item('a', 'x'), item('b', 'x'), item('c', 'y'), item('d', 'x')] });
+  expect(held?.parts?.map((part) => 'help' in part && part.help)).toEqual([null, 'x', 'y', 'x']);
+});
 
 describe('tables', () => {
   test('align numbers to the right and cut a path at its front to fit', () => {

@@ -53,7 +53,9 @@ describe('consent', () => {
 
   test('is described with its columns', () => {
     const counts = { yes: 412, no: 88, blank: 3 };
-    expect(describeConsent({ ...counts, columns: ['A', 'B'] })).toBe('412 yes, 88 no, 3 blank in "A", "B"');
+    expect(describeConsent({ ...counts, columns: ['A', 'B'] })).toBe(
+      '412 yes, 88 no, 3 neither, by "A" and "B"',
+    );
     expect(describeConsent({ ...counts, columns: [] })).toBe('not recorded');
     expect(NOTHING_SEEN.consent).toEqual({ columns: [], yes: 0, no: 0, blank: 0 });
   });

@@ -6,7 +6,7 @@ import { refusal } from '../usage-error.ts';
 type Flags = {
   readonly url: string;
   readonly account?: string;
-  readonly set: Readonly<Record<string, string>>;
+  readonly set?: Readonly<Record<string, string>>;
   readonly dryRun?: true;
 };
 
@@ -21,7 +21,6 @@ export function triggerCommand(): Command {
       '--set <name=value>',
       'a detail, for example deal_id=ETUNQ6ZTW1 or payout_amount=80 (repeatable; default: the first deal and invented details)',
       readSetting,
-      {},
     )
     .option('--dry-run', 'show what it would send, and send nothing')
     .exitOverride()
@@ -30,7 +29,7 @@ export function triggerCommand(): Command {
 }
 
 /** @throws KnownError `sandbox_unreachable`, `trigger_refused` (exit 2). */
-async function trigger(kind: string, { url, account, set, dryRun }: Flags): Promise<void> {
+async function trigger(kind: string, { url, account, set = {}, dryRun }: Flags): Promise<void> {
   const whose = account === undefined ? '' : `?account=${encodeURIComponent(account)}`;
   const path = `/_sandbox/trigger/${encodeURIComponent(kind)}${whose}`;
   const address = url.replace(/\/+$/, '') + path;
@@ -85,7 +84,7 @@ function readMessage(text: string): string {
 
 function readSetting(
   text: string,
-  settings: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, string>> | undefined,
 ): Readonly<Record<string, string>> {
   const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)

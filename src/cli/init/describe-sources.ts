@@ -169,11 +169,14 @@ function heldLines(groups: OrdersPreview['heldOrders']): readonly string[] {
       groups.flatMap(({ revenue }) => revenue),
       groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
     )}.`,
-    ...groups.slice(0, WORDS_SHOWN).flatMap((group) => {
+    ...groups.slice(0, WORDS_SHOWN).flatMap((group, at) => {
       const { what, fix } = heldReason(group.reason, group.status);
+      const next = groups[at + 1];
+      const isSaidBelow =
+        at + 1 < WORDS_SHOWN && next !== undefined && heldReason(next.reason, next.status).fix === fix;
       return [
         `    ${countAndSum(group.orders, group.revenue, group.withoutAmount)}: ${shorten(describeReason(group))}`,
-        `      ${what}. ${fix}`,
+        ...(isSaidBelow ? [] : [`      ${what}. ${fix}`]),
       ];
     }),
     '    After a run, decide about them:  npx influencer-sync review --held',

@@ -458,12 +458,15 @@ function finish(output: Output, finished: Finish): void {
       : `npx influencer-sync doctor${option}`;
   const unowned = codes.length - owners.length;
   const unusable = found.sources.filter((source) => unusableRows(source) > 0);
+  // Of a held file, nothing is kept: the reason above names its commonest fault.
+  const isHeld = ({ examined }: RecognisedSource): boolean =>
+    examined.kind === 'orders' && examined.preview.held.length > 0;
   const todo = [
     kept.length > 0 &&
       `${kept.join(', ')} ${kept.length === 1 ? 'is' : 'are'} as before, so what is shown above does not count yet. Take over the lines that begin with + and -, or move the file away and run the command again.`,
     ...unusable.map(
       (source) =>
-        `${plural(unusableRows(source), 'row')} of ${source.name} cannot be used${source.examined.kind === 'orders' ? ', and codes that no other row has are not listed' : ''}. Correct the export. After a run, this shows each row:  npx influencer-sync rejected${option}`,
+        `${plural(unusableRows(source), 'row')} of ${source.name} cannot be used${source.examined.kind === 'orders' ? ', and codes that no other row has are not listed' : ''}. Correct the export.${isHeld(source) ? '' : ` After a run, this shows each row:  npx influencer-sync rejected${option}`}`,
     ),
     unowned > 0 &&
       hasOrders &&

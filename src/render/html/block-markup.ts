@@ -96,7 +96,7 @@ function partMarkup(part: Part, linkOf: LinkOf): Html {
 
 /** Renders a fault without its value, because a page may be passed on. */
 function faultMarkup({ place, source, reason, help }: Fault): Html {
-  return html`<div class="item"><p><strong>${place}</strong>${source === null ? null : ` (source ${source})`}: ${reason}</p><p class="help">${prose(help)}</p></div>
+  return html`<div class="item"><p><strong>${place}</strong>${source === null ? null : ` (source ${source})`}: ${reason}</p>${help === null ? null : html`<p class="help">${prose(help)}</p>`}</div>
 `;
 }
 

@@ -25,7 +25,7 @@ describe('a file whose consent is not read', () => {
     expect(await queuedAt(shop.sandbox.url)).toEqual([]);
 
     shop.reconfigure('layout: hubspot', 'layout: shopify-customers');
-    const said = '1 yes, 1 no, 1 blank in "Accepts Email Marketing"';
+    const said = '1 yes, 1 no, 1 neither, by "Accepts Email Marketing"';
     expect((await shop.cli('plan', 'customers')).stdout).toContain(`shop: ${said}`);
     const doctor = readEvents(await shop.cli('doctor', '--json'));
     expect(doctor.find(({ about }) => about === 'source shop')?.what).toContain(`Consent: ${said}`);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { LayoutField } from '../../../core/layout.ts';
 import { packageFile } from '../../../core/package.ts';
+import { inShellQuotes } from '../../../core/text/printable.ts';
 import {
   headerWords,
   LOWERING_MEANINGS,
@@ -283,8 +284,9 @@ export function otherReportOf(headers: readonly string[], isTotalStated: boolean
     headers.some((header) => says(headerWords(header), WORDS.reports[report]));
   if (has('reward_state') || (has('reward') && has('network')))
     return 'the transactions of an affiliate network: its sales may be declined, and its ids are not those of the shop. No orders are read from it.';
+  const totals = headers.filter((header) => amountNameOf(header)?.field === 'total');
   if (has('settled') && !isTotalStated)
-    return 'a settlement or a report of payouts, whose amounts may be what was paid out, not what customers paid. No orders are read from it. If it lists each order with what the customer paid, name that column: --column "NAME=total".';
+    return `a settlement or a report of payouts, whose amounts may be what was paid out, not what customers paid. No orders are read from it. If ${totals.length === 0 ? 'it lists each order with what the customer paid, name that column' : `${totals.map((name) => JSON.stringify(name)).join(' or ')} is what the customer paid for an order, say so`}: --column ${inShellQuotes(`${totals[0] ?? 'NAME'}=total`)}.`;
   return null;
 }
 

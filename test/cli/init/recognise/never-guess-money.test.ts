@@ -513,7 +513,7 @@ test('a report of payouts is read as orders if a person names the column of what
   const rows = ['1', '2'].map((id) => [id, '20.00', '18.00', 'EUR', 'MIRA10', 'paid']);
   expect(propose(header, rows)).toMatchObject({
     code: 'not_orders',
-    why: expect.stringContaining('--column "NAME=total"'),
+    why: expect.stringContaining('--column "Gross amount=total"'),
   });
   const stated = propose(header, rows, new Map([['gross amount', 'total']] as const));
   expect(stated).toMatchObject({ layout: { columns: { total: ['Gross amount'] } } });

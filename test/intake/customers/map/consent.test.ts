@@ -169,14 +169,14 @@ test('consent is counted as yes, no and blank for each format, with its columns'
       'b@x.example;0;',
       'c@x.example;0;1',
     ]),
-  ).toBe('1 yes, 1 no, 1 blank in "EMAIL_BLACKLISTED", "DOUBLE_OPT-IN"');
+  ).toBe('1 yes, 1 no, 1 neither, by "EMAIL_BLACKLISTED" and "DOUBLE_OPT-IN"');
   expect(
     await count('mailchimp', [
       'Email,OPTIN_TIME,UNSUB_TIME',
       'a@x.example,2025-01-01,',
       'b@x.example,2025-01-01,2025-02-01',
     ]),
-  ).toBe('1 yes, 1 no, 0 blank in "OPTIN_TIME", "UNSUB_TIME"');
+  ).toBe('1 yes, 1 no, 0 neither, by "OPTIN_TIME" and "UNSUB_TIME"');
   expect(
     await count('klaviyo', [
       'Email,Email Marketing Consent,Email Suppressions',
@@ -184,14 +184,14 @@ test('consent is counted as yes, no and blank for each format, with its columns'
       'b@x.example,NEVER_SUBSCRIBED,',
       'c@x.example,,',
     ]),
-  ).toBe('1 yes, 1 no, 1 blank in "Email Marketing Consent", "Email Suppressions"');
+  ).toBe('1 yes, 1 no, 1 neither, by "Email Marketing Consent" and "Email Suppressions"');
   expect(
     await count('hubspot', [
       'Record ID,Email,Unsubscribed from all email',
       '1,a@x.example,true',
       '2,b@x.example,false',
     ]),
-  ).toBe('0 yes, 1 no, 1 blank in "Unsubscribed from all email"');
+  ).toBe('0 yes, 1 no, 1 neither, by "Unsubscribed from all email"');
 });
 
 test('a job that requires consent rejects a layout without it, and a source that does not record it', () => {
