@@ -516,8 +516,7 @@ export async function askAboutFiles(
 export const LABELS: Readonly<Partial<Record<ColumnRole, string>>> = {
   other_status: 'other_status: an order counts only if the cell has a word that means yes, too',
   quantity: 'quantity: the total is the price of one piece, and counts as often as the cell says',
-  renewals:
-    'renewals: its words mark renewals of subscriptions, which a job with renewals: exclude does not credit',
+  renewals: 'renewals: its words mark renewals of subscriptions. You are asked whether they count',
   consent: 'consent: customers are submitted if the cell has a word that means yes',
   excludes: 'excludes: nothing is posted or submitted if the cell says anything but no',
   unused: 'unused: it does not matter',

@@ -103,7 +103,7 @@ export async function performInit(
       : canAsk
         ? await askAboutFiles([...open, ...assumed], { said, terminal: asking })
         : supposeAnswers(open, said);
-    if (more === null && isOpen && canAsk) return EXIT.interrupted;
+    if (more === null && isOpen && canAsk) return interrupted(output);
     if (more === null) break;
     said = more;
     found = await recogniseAll(output, places, { folder, options, said, shown });
@@ -127,7 +127,7 @@ export async function performInit(
     canAsk && !(isConfirmed && isAnswered)
       ? await askAnswers(questions, { brands, terminal: asking })
       : takeAnswers(questions);
-  if (answers === null) return EXIT.interrupted;
+  if (answers === null) return interrupted(output);
   const answered = (
     key: 'missingColumns' | 'status' | 'renewals',
   ): readonly (readonly [source: string, value: string])[] =>
@@ -154,7 +154,7 @@ export async function performInit(
   const stated = statedOwners(options, codes, looked.proposals);
   const unowned = looked.proposals.filter(({ code }) => !stated.some((owner) => owner.code === code));
   const confirmed = canAsk && !isConfirmed ? await askOwners(unowned, asking) : [];
-  if (confirmed === null) return EXIT.interrupted;
+  if (confirmed === null) return interrupted(output);
   const known = [...stated, ...confirmed];
   const owners = [
     ...known,
@@ -186,7 +186,7 @@ export async function performInit(
     return exitCode;
   }
   const count = fates.filter(({ state }) => state === 'new').length;
-  if (count > 0 && canAsk && !isConfirmed && !(await askToWrite(count, asking))) return EXIT.interrupted;
+  if (count > 0 && canAsk && !isConfirmed && !(await askToWrite(count, asking))) return interrupted(output);
   writeNewFiles(folder, files, fates);
   finish(output, {
     fates,
@@ -199,6 +199,12 @@ export async function performInit(
     looked: client === null ? null : looked,
   });
   return exitCode;
+}
+
+/** Ends after Ctrl-C, or a no. */
+function interrupted(output: Output): ExitCode {
+  output.warn('Nothing was written.');
+  return EXIT.interrupted;
 }
 
 /**

@@ -465,7 +465,7 @@ export function assignColumns(
     else
       ask(
         column,
-        `${why}. Say "renewals" to mark the renewals of subscriptions, which a job with renewals: exclude does not credit`,
+        `${why}. Say "renewals" if its words mark renewals of subscriptions: --renewals then says whether they count`,
         null,
         ['renewals', 'excludes', 'status', 'other_status'],
       );
