@@ -246,9 +246,9 @@ test('on a terminal, init asks only for what the files do not contain, and the u
   const { folder } = open();
   const restore = replaceEnvironment(environmentOf({}));
   onTestFinished(restore);
-  let said = '';
-  const sink = () => new Writable({ write: (chunk, _encoding, done) => done(void (said += String(chunk))) });
-  const output = createOutput({ stdout: sink(), stderr: sink(), json: false });
+  const sink = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const said = new PassThrough({ encoding: 'utf8' });
+  const output = createOutput({ stdout: sink, stderr: said, json: false });
   const init = async (last: string) => {
     const terminal = openTerminal();
     const ended = performInit(
@@ -266,7 +266,7 @@ test('on a terminal, init asks only for what the files do not contain, and the u
     return ended;
   };
   expect(await init('n')).toBe(130);
-  expect(said).toContain('Nothing was written.');
+  expect(said.read()).toContain('Nothing was written.');
   expect(existsSync(join(folder, 'shop'))).toBe(false);
   expect(await init('y')).toBe(0);
   const written = readFileSync(join(folder, 'shop/pipeline.yaml'), 'utf8');
