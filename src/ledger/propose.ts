@@ -61,7 +61,7 @@ const COLUMNS = sql`
   version_id bigint,
   -- The entry that the decision was linked to before; null: none.
   linked_id bigint,
-  -- What an adjustment is called where it was sent and is no longer desired, and why; and where only the amount is less.
+  -- What an adjustment is called where it was sent and is no longer desired, and why in words; and where only the amount is less.
   undesired_as text, undesired_because text, lowered_as text`;
 
 /**
@@ -221,13 +221,10 @@ async function withdrawResent(trx: Transaction<DB>): Promise<number> {
   return execute(trx)`
     update ledger.entries e
     set state = 'in_doubt',
-      state_reason = 'not sent again, because it is no longer credited: ' || ${whyUndesired},
+      state_reason = 'not sent again, because it is no longer credited: ' || c.undesired_because,
       doubtful_attempt = coalesce(e.doubtful_attempt, e.attempt), state_changed_at = clock_timestamp()
     ${fromUndesired} and not ${neverSent}`;
 }
-
-/** SQL for why the order is no longer credited, in words. */
-const whyUndesired = sql`replace(c.undesired_because, '_', ' ')`;
 
 /** SQL for the entries `e` that would be sent, but are no longer desired. */
 const fromUndesired = sql`
@@ -343,7 +340,8 @@ const kind = sql`
 
 const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
   case
-    when c.body is null then 'No longer credited: ' || ${whyUndesired} || '.'
+    when c.body is null then
+      case c.undesired_as when 'held' then 'Held: ' else 'No longer credited: ' end || c.undesired_because || '.'
     when ${isOtherCurrency}
       then 'Source ' || c.source || ' states ' || ${moneyText(sql`c.amount`, sql`c.currency`)}
         || '; it was sent in ' || e.currency || '.'

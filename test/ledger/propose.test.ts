@@ -507,12 +507,10 @@ describe('an entry that was sent, or perhaps sent', () => {
       const excluded = { body: null, undesiredAs: 'excluded', undesiredBecause: 'it is a test' };
       expect(await adjust(held, held, excluded, excluded, held)).toEqual(
         [
-          ['held', '10.0000', 'its status is unknown'],
-          ['excluded', null, 'it is a test'],
-          ['held', '10.0000', 'its status is unknown'],
-        ].map(([kind, new_amount, why]) => ({
-          ...{ ...stated, kind, new_amount, detail: `No longer credited: ${why}.` },
-        })),
+          ['held', '10.0000', 'Held: its status is unknown.'],
+          ['excluded', null, 'No longer credited: it is a test.'],
+          ['held', '10.0000', 'Held: its status is unknown.'],
+        ].map(([kind, new_amount, detail]) => ({ ...stated, kind, new_amount, detail })),
       );
     });
 

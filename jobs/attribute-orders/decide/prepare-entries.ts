@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { HELD_REASONS } from '../../../src/core/held/held-order.ts';
 import { configurationError, type KnownError } from '../../../src/core/known-error.ts';
 import { plural } from '../../../src/core/text/plural.ts';
 import type { Database } from '../../../src/db/connect.ts';
@@ -114,7 +115,7 @@ async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOption
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, b.amount,
       b.currency, b.order_platform, b.order_id, b.order_version_id, b.linked_id,
       ${referralDetails(sql`b.note`, options.orderNotes ?? 'ours')}, ${undesiredAs(reversals)},
-      coalesce(b.reason, b.outcome),
+      ${undesiredBecause},
       case when b.refunded > 0 then 'refunded' end
     from (
       select w.*, ${referralKey('w')} as key,
@@ -148,6 +149,15 @@ const undesiredAs = ({ cancelled, refunded }: Reversals) => sql`
     when b.reason = any(${[...refunded]}::text[]) then 'refunded'
     else 'excluded'
   end`;
+
+const heldBecause = toJsonParameter(
+  Object.fromEntries(Object.entries(HELD_REASONS).map(([reason, { what }]) => [reason, what])),
+);
+
+/** SQL for why it must not, in words: for an order that is held, those of every list of such orders. */
+const undesiredBecause = sql`
+  coalesce(case b.outcome when 'held' then ${heldBecause}::jsonb ->> b.reason end,
+    replace(coalesce(b.reason, b.outcome), '_', ' '))`;
 
 async function refuseOtherPlatform(trx: Transaction<DB>): Promise<void> {
   const row = await rowOf<{ source: string; before: string | null; now: string }>(trx)`
