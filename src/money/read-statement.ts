@@ -451,10 +451,10 @@ export function inSets<Result>(
 /** Condition: it is unknown what an order earns. Written as in the index of `reporting.deal_earnings`. */
 export const isUnknown = sql`standing like 'unknown%'`;
 
-/** The earnings of accepted orders that are in no line of an open statement, added up. Needs `linesOf`. */
+/** The accepted orders that earn something, or of which that is unknown, in no line of an open statement. Needs `linesOf`. */
 export function uncountedOrders(month: string): RawBuilder<unknown> {
   return sql`
-    select case when standing in ('new', 'nothing') then 'pending' else standing end as why,
+    select case standing when 'new' then 'pending' else standing end as why,
       deal_id as "dealId",
       ${onlyHandle(OWNER_OF_ORDER)} as "influencerHandle", currency, count(*)::integer as orders,
       sum(net_amount)::numeric(24,4)::text as "netAmount",
@@ -463,7 +463,7 @@ export function uncountedOrders(month: string): RawBuilder<unknown> {
           then sum(earned_amount)::numeric(24,4)::text end as "earnedAmount"
     from orders o left join reporting.deal_owners w using (deal_id)
     where ordered_on <= ${lastDay(month)}
-      and (${isUnknown} or standing in ('new', 'nothing') and due_on > ${lastDay(month)})
+      and (${isUnknown} or standing = 'new' and due_on > ${lastDay(month)})
     group by 1, 2, 4 order by 1, 2 nulls last, 4`;
 }
 

@@ -390,9 +390,9 @@ export async function listOpenMonths(
 /** Conditions about rows of `order_earnings` or its sums. `due` and `ordered` are days, or months compared with months. */
 const isLine = (due: RawBuilder<unknown>) => sql`(standing = 'correction' or standing = 'new' and ${due})`;
 const isUncounted = (due: RawBuilder<unknown>, ordered: RawBuilder<unknown>) =>
-  sql`(${ordered} and (${isUnknown} or standing in ('new', 'nothing') and not ${due}))`;
+  sql`(${ordered} and (${isUnknown} or standing = 'new' and not ${due}))`;
 
-const WHY = sql`case when standing in ('new', 'nothing') then 'pending' else standing end`;
+const WHY = sql`case standing when 'new' then 'pending' else standing end`;
 
 /**
  * SQL: the statement of an open month, added up from `reporting.deal_earnings` and `reporting.earning_days`: common
@@ -527,13 +527,13 @@ function sumsOfKept(
             where s.deal_id = u.deal_id and s.standing = u.why and s.ordered_month <= ${first} offset 0) s
           union all
           select 'pending', ${stored} from reporting.deal_earnings
-          where standing in ('new', 'nothing')
+          where standing = 'new'
             and ordered_month between ${pendingSince} and ${first} and due_month > ${first}
           union all
           select ${WHY}, ${stored}
           from moved m
           where ${isUncounted(isDueMonth, sql`ordered_month <= ${first}`)}
-            and (standing in ('new', 'nothing')
+            and (standing = 'new'
               or exists (select from unknown u where u.why = m.standing and u.deal_id = m.deal_id))
         ) p
         group by 1, 2, 3, 4 having sum(orders) > 0

@@ -57,6 +57,7 @@ async function openMarch(): Promise<Database> {
     { at: '2025-03-05', deal: 'D4', total: 10, lines: [['shirt', '10']] },
     // Nothing is left of it, so it earns nothing, whatever was bought.
     { at: '2025-03-06', total: 5, refunded: 5 },
+    { at: '2025-03-26', total: 5, refunded: 5 },
   );
   await sql`update ledger.entries set brand_id = 'B1', collab_id = 'C1' where deal_id = 'D1'`.execute(db);
   await sql`update intake.attributions set influencer_handle = 'mia' where target = 'deal:D1'`.execute(db);
@@ -542,7 +543,7 @@ it('terms are replayed by month, and by deal in all months, with what today and 
   expect(all.map(said)).toEqual([
     '2025-02 D1 - mia EUR 2 4.2000 0 | 12.4000 0',
     ...march,
-    '2025-04 D1 - mia EUR 1 10.0000 0 | 18.0000 0',
+    '2025-04 D1 - mia EUR 2 10.0000 0 | 18.0000 0',
     '2025-04 - mia - USD 0 0.0000 0 | 7.0000 0',
   ]);
   // A month may name no creator.
@@ -552,7 +553,7 @@ it('terms are replayed by month, and by deal in all months, with what today and 
   }));
   for (const months of [all, unnamed])
     expect(sumReplay(months).map(said)).toEqual([
-      'D1 - mia EUR 8 129.7000 2 | 60.4000 1',
+      'D1 - mia EUR 9 129.7000 2 | 60.4000 1',
       'D1 - mia USD 1 20.0000 0 | 40.0000 0',
       ...march.slice(2, -1).map((row) => row.slice('2025-03 '.length)),
       '- mia - USD 0 7.0000 0 | 14.0000 0',
