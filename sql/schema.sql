@@ -2157,146 +2157,35 @@ COMMENT ON COLUMN bi.credit_claims.closed_at IS 'When a person upheld, rejected 
 
 COMMENT ON COLUMN bi.credit_claims.is_repeated IS 'True: an earlier claim of the same order, by another of its names or of its creator, got the same answer. Leave these rows out of sums.';
 
-CREATE TABLE mirror.known_deals (
-    deal_id text NOT NULL,
-    first_way text NOT NULL,
-    ways text[] NOT NULL,
-    first_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    event_at timestamp with time zone,
-    read_at timestamp with time zone,
-    answer_hash text,
-    not_found_at timestamp with time zone,
-    deleted_at timestamp with time zone,
-    failures integer DEFAULT 0 NOT NULL,
-    last_error text,
-    not_before timestamp with time zone,
-    CONSTRAINT deleted_was_not_found CHECK (((deleted_at IS NULL) OR (not_found_at IS NOT NULL))),
-    CONSTRAINT failures_say_why CHECK (((failures > 0) = (last_error IS NOT NULL))),
-    CONSTRAINT known_deals_deal_id_check CHECK (((length(deal_id) >= 1) AND (length(deal_id) <= 200))),
-    CONSTRAINT known_deals_failures_check CHECK ((failures >= 0)),
-    CONSTRAINT ways_begin_with_the_first CHECK ((first_way = ways[1]))
-)
-WITH (fillfactor='70');
+CREATE VIEW reporting.code_owners AS
+ SELECT deal_id,
+        CASE
+            WHEN (min(handle_folded) = max(handle_folded)) THEN min(influencer_handle)
+            ELSE NULL::text
+        END AS influencer_handle
+   FROM intake.codes
+  WHERE ((deal_id IS NOT NULL) AND (handle_folded <> ''::text))
+  GROUP BY deal_id;
 
-COMMENT ON TABLE mirror.known_deals IS 'Every deal that was discovered, how it was discovered, and how reading it went. The service has no list of deals.';
+COMMENT ON VIEW reporting.code_owners IS 'The creator whom the codes and links of a deal name. Live.';
 
-COMMENT ON COLUMN mirror.known_deals.deal_id IS 'Identity at the service. Opaque text.';
+COMMENT ON COLUMN reporting.code_owners.deal_id IS 'Deal that a code or link is assigned to.';
 
-COMMENT ON COLUMN mirror.known_deals.first_way IS 'How it was first discovered: referral, click, create_deal, note, task (answers to what the ledger sent), event, codes, order, handle, autocomplete, deal (another deal''s answer).';
-
-COMMENT ON COLUMN mirror.known_deals.ways IS 'Everything that it was discovered through, the first one first.';
-
-COMMENT ON COLUMN mirror.known_deals.first_seen_at IS 'When it was first discovered.';
-
-COMMENT ON COLUMN mirror.known_deals.event_at IS 'When an event last named it: read again then, however fresh.';
-
-COMMENT ON COLUMN mirror.known_deals.read_at IS 'Time before the request that last read it; null: never read. Deals read longest ago are read next.';
-
-COMMENT ON COLUMN mirror.known_deals.answer_hash IS 'Digest of that answer: an equal one only moves read_at.';
-
-COMMENT ON COLUMN mirror.known_deals.not_found_at IS 'Since when the service says that there is no such deal; null: it does not.';
-
-COMMENT ON COLUMN mirror.known_deals.deleted_at IS 'Set when a second run got the same answer: the deal is then gone as of not_found_at.';
-
-COMMENT ON COLUMN mirror.known_deals.failures IS 'Runs in a row in which it could not be read.';
-
-COMMENT ON COLUMN mirror.known_deals.last_error IS 'Why, without addresses and secrets; null when the last reading went well.';
-
-COMMENT ON COLUMN mirror.known_deals.not_before IS 'Not read again before this instant, because it failed.';
-
-CREATE VIEW mirror.deals AS
- SELECT d.deal_id,
-    d.influencer_handle,
-    d.platform,
-    d.brand_id,
-    d.dealflow_id,
-    d.is_active,
-    d.funnel_step,
-    d.total_clicks,
-    d.total_referrals,
-    d.total_sales,
-    d.total_payouts,
-    d.total_commission_earned,
-    d.total_fixed_fee_earned,
-    d.raw,
-    d.row_hash,
-    (NOT d.is_current) AS is_deleted,
-    d.valid_to AS deleted_at,
-    d.first_seen_at,
-    d.valid_from AS changed_at,
-    k.read_at AS seen_at,
-    k.first_way,
-    d.run_id
-   FROM (mirror.deal_versions d
-     JOIN mirror.known_deals k USING (deal_id))
-  WHERE d.is_latest;
-
-COMMENT ON VIEW mirror.deals IS 'Deals that were found and read, each as it was last read. Gone ones too: is_deleted. What is not here may still exist at the service: see mirror.coverage.';
-
-COMMENT ON COLUMN mirror.deals.deal_id IS 'Identity at the service. Opaque text.';
-
-COMMENT ON COLUMN mirror.deals.influencer_handle IS 'Influencer, as the service writes the handle.';
-
-COMMENT ON COLUMN mirror.deals.platform IS 'Social platform of the handle.';
-
-COMMENT ON COLUMN mirror.deals.brand_id IS 'Brand.';
-
-COMMENT ON COLUMN mirror.deals.dealflow_id IS 'Dealflow it is in.';
-
-COMMENT ON COLUMN mirror.deals.is_active IS 'Active status.';
-
-COMMENT ON COLUMN mirror.deals.funnel_step IS 'Stage in its dealflow.';
-
-COMMENT ON COLUMN mirror.deals.total_clicks IS 'Clicks counted by the service.';
-
-COMMENT ON COLUMN mirror.deals.total_referrals IS 'Orders counted by the service.';
-
-COMMENT ON COLUMN mirror.deals.total_sales IS 'Sales counted by the service; in which currency is not shown.';
-
-COMMENT ON COLUMN mirror.deals.total_payouts IS 'Payouts made; in which currency is not shown.';
-
-COMMENT ON COLUMN mirror.deals.total_commission_earned IS 'Commission earned; in which currency is not shown.';
-
-COMMENT ON COLUMN mirror.deals.total_fixed_fee_earned IS 'Fixed fees earned; in which currency is not shown.';
-
-COMMENT ON COLUMN mirror.deals.raw IS 'All that the service sent but the collaborations; personal fields read [redacted].';
-
-COMMENT ON COLUMN mirror.deals.row_hash IS 'Digest of raw.';
-
-COMMENT ON COLUMN mirror.deals.is_deleted IS 'The service said twice that there is no such deal.';
-
-COMMENT ON COLUMN mirror.deals.deleted_at IS 'When it said so first; null while the deal is there.';
-
-COMMENT ON COLUMN mirror.deals.first_seen_at IS 'When it was first read.';
-
-COMMENT ON COLUMN mirror.deals.changed_at IS 'When it was first read as it is now.';
-
-COMMENT ON COLUMN mirror.deals.seen_at IS 'When it was last read.';
-
-COMMENT ON COLUMN mirror.deals.first_way IS 'How it was found: see known_deals.first_way.';
-
-COMMENT ON COLUMN mirror.deals.run_id IS 'Run that published its last change.';
+COMMENT ON COLUMN reporting.code_owners.influencer_handle IS 'Creator. Null: they name several.';
 
 CREATE VIEW reporting.deal_owners AS
- SELECT deal_id,
-    COALESCE(min(handle) FILTER (WHERE is_mirrored),
-        CASE
-            WHEN (min(handle_folded) = max(handle_folded)) THEN min(handle)
-            ELSE NULL::text
-        END) AS influencer_handle
-   FROM ( SELECT deals.deal_id,
-            NULLIF(deals.influencer_handle, ''::text) AS handle,
-            NULL::text AS handle_folded,
-            true AS is_mirrored
-           FROM mirror.deals
-        UNION ALL
-         SELECT codes.deal_id,
-            codes.influencer_handle,
-            codes.handle_folded,
-            false
-           FROM intake.codes
-          WHERE ((codes.deal_id IS NOT NULL) AND (codes.handle_folded <> ''::text))) o
-  GROUP BY deal_id;
+ SELECT d.deal_id,
+    COALESCE(NULLIF(d.influencer_handle, ''::text), c.influencer_handle) AS influencer_handle
+   FROM (mirror.deal_versions d
+     LEFT JOIN reporting.code_owners c USING (deal_id))
+  WHERE d.is_latest
+UNION ALL
+ SELECT c.deal_id,
+    c.influencer_handle
+   FROM reporting.code_owners c
+  WHERE (NOT (EXISTS ( SELECT
+           FROM mirror.deal_versions d
+          WHERE ((d.deal_id = c.deal_id) AND d.is_latest))));
 
 COMMENT ON VIEW reporting.deal_owners IS 'The creator who has a deal now: by the mirror, otherwise by the codes that are assigned to the deal. Live.';
 
@@ -2622,6 +2511,53 @@ COMMENT ON COLUMN bi.dealflows.changed_at IS 'When its present state was first r
 COMMENT ON COLUMN bi.dealflows.synced_at IS 'When it was last read.';
 
 COMMENT ON COLUMN bi.dealflows.run_id IS 'Run that published its last change, see bi.runs.';
+
+CREATE TABLE mirror.known_deals (
+    deal_id text NOT NULL,
+    first_way text NOT NULL,
+    ways text[] NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    event_at timestamp with time zone,
+    read_at timestamp with time zone,
+    answer_hash text,
+    not_found_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL,
+    last_error text,
+    not_before timestamp with time zone,
+    CONSTRAINT deleted_was_not_found CHECK (((deleted_at IS NULL) OR (not_found_at IS NOT NULL))),
+    CONSTRAINT failures_say_why CHECK (((failures > 0) = (last_error IS NOT NULL))),
+    CONSTRAINT known_deals_deal_id_check CHECK (((length(deal_id) >= 1) AND (length(deal_id) <= 200))),
+    CONSTRAINT known_deals_failures_check CHECK ((failures >= 0)),
+    CONSTRAINT ways_begin_with_the_first CHECK ((first_way = ways[1]))
+)
+WITH (fillfactor='70');
+
+COMMENT ON TABLE mirror.known_deals IS 'Every deal that was discovered, how it was discovered, and how reading it went. The service has no list of deals.';
+
+COMMENT ON COLUMN mirror.known_deals.deal_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.known_deals.first_way IS 'How it was first discovered: referral, click, create_deal, note, task (answers to what the ledger sent), event, codes, order, handle, autocomplete, deal (another deal''s answer).';
+
+COMMENT ON COLUMN mirror.known_deals.ways IS 'Everything that it was discovered through, the first one first.';
+
+COMMENT ON COLUMN mirror.known_deals.first_seen_at IS 'When it was first discovered.';
+
+COMMENT ON COLUMN mirror.known_deals.event_at IS 'When an event last named it: read again then, however fresh.';
+
+COMMENT ON COLUMN mirror.known_deals.read_at IS 'Time before the request that last read it; null: never read. Deals read longest ago are read next.';
+
+COMMENT ON COLUMN mirror.known_deals.answer_hash IS 'Digest of that answer: an equal one only moves read_at.';
+
+COMMENT ON COLUMN mirror.known_deals.not_found_at IS 'Since when the service says that there is no such deal; null: it does not.';
+
+COMMENT ON COLUMN mirror.known_deals.deleted_at IS 'Set when a second run got the same answer: the deal is then gone as of not_found_at.';
+
+COMMENT ON COLUMN mirror.known_deals.failures IS 'Runs in a row in which it could not be read.';
+
+COMMENT ON COLUMN mirror.known_deals.last_error IS 'Why, without addresses and secrets; null when the last reading went well.';
+
+COMMENT ON COLUMN mirror.known_deals.not_before IS 'Not read again before this instant, because it failed.';
 
 CREATE VIEW bi.deals AS
  SELECT d.deal_id,
@@ -4460,7 +4396,7 @@ CREATE VIEW bi.returns_monthly AS
     m.cost_reporting_at_least_amount
    FROM ((( SELECT r.month_utc,
             NULLIF(r.deal_id, ''::text) AS deal_id,
-            COALESCE(reporting.without_addresses(w.influencer_handle), r.influencer_handle) AS influencer_handle,
+            COALESCE(reporting.without_addresses(COALESCE(NULLIF(d.influencer_handle, ''::text), c.influencer_handle)), r.influencer_handle) AS influencer_handle,
             COALESCE(NULLIF(r.brand_id, ''::text), d.brand_id) AS brand_id,
             d.dealflow_id,
             r.currency,
@@ -4496,19 +4432,19 @@ CREATE VIEW bi.returns_monthly AS
                 END AS unconverted_orders,
             ((rules.reporting_currency IS NOT NULL) AND (r.fee_converted IS NULL)) AS is_fee_unconverted,
                 CASE
-                    WHEN (c.is_converted AND (r.unvalued_orders = 0)) THEN r.net_converted
+                    WHEN (v.is_converted AND (r.unvalued_orders = 0)) THEN r.net_converted
                     ELSE NULL::numeric
                 END AS net_reporting_amount,
                 CASE
-                    WHEN (c.is_converted AND (u.uncosted_orders = 0)) THEN (r.commission_converted + r.fee_converted)
+                    WHEN (v.is_converted AND (u.uncosted_orders = 0)) THEN (r.commission_converted + r.fee_converted)
                     ELSE NULL::numeric
                 END AS cost_reporting_amount,
                 CASE
-                    WHEN c.is_converted THEN r.net_converted
+                    WHEN v.is_converted THEN r.net_converted
                     ELSE NULL::numeric
                 END AS net_reporting_at_least_amount,
                 CASE
-                    WHEN c.is_converted THEN (r.commission_converted + r.fee_converted)
+                    WHEN v.is_converted THEN (r.commission_converted + r.fee_converted)
                     ELSE NULL::numeric
                 END AS cost_reporting_at_least_amount
            FROM (((((( SELECT return_months.month_utc,
@@ -4558,10 +4494,10 @@ CREATE VIEW bi.returns_monthly AS
                            FROM reporting.return_months r_1
                           WHERE ((r_1.deal_id = e.deal_id) AND (r_1.month_utc = e.month_utc) AND (r_1.currency = e.currency)))))) r
              LEFT JOIN mirror.deal_versions d ON (((d.deal_id = r.deal_id) AND d.is_latest)))
-             LEFT JOIN reporting.deal_owners w ON ((w.deal_id = NULLIF(r.deal_id, ''::text))))
+             LEFT JOIN reporting.code_owners c ON ((c.deal_id = NULLIF(r.deal_id, ''::text))))
              CROSS JOIN reporting.return_rules rules)
              CROSS JOIN LATERAL ( SELECT ((r.unrated_orders + r.unlined_orders) + r.unvalued_orders) AS uncosted_orders) u)
-             CROSS JOIN LATERAL ( SELECT ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0)) AS is_converted) c)) m
+             CROSS JOIN LATERAL ( SELECT ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0)) AS is_converted) v)) m
      LEFT JOIN ( SELECT DISTINCT ON (brand_versions.brand_id) brand_versions.brand_id,
             brand_versions.name
            FROM mirror.brand_versions
@@ -5098,7 +5034,7 @@ CREATE VIEW bi.statement_deals AS
    FROM (reporting.statement_deals d
      JOIN ops.statements s USING (statement_id));
 
-COMMENT ON VIEW bi.statement_deals IS 'What closed statements pay, one row per statement, deal and currency. Live; a closed statement never changes. Answers: What was each deal paid in each month? What has each deal earned, and what was paid out?';
+COMMENT ON VIEW bi.statement_deals IS 'What closed statements pay, one row per statement, deal and currency: of all creators of a deal that changed hands (bi.statement_lines has the creator of each line). Live; a closed statement never changes. Answers: What was each deal paid in each month? What has each deal earned, and what was paid out?';
 
 COMMENT ON COLUMN bi.statement_deals.statement_id IS 'Statement, see bi.statements.';
 
@@ -6710,6 +6646,79 @@ COMMENT ON COLUMN mirror.dealflows.changed_at IS 'When it was first seen as it i
 COMMENT ON COLUMN mirror.dealflows.seen_at IS 'When it was last seen so.';
 
 COMMENT ON COLUMN mirror.dealflows.run_id IS 'Run that published its last change.';
+
+CREATE VIEW mirror.deals AS
+ SELECT d.deal_id,
+    d.influencer_handle,
+    d.platform,
+    d.brand_id,
+    d.dealflow_id,
+    d.is_active,
+    d.funnel_step,
+    d.total_clicks,
+    d.total_referrals,
+    d.total_sales,
+    d.total_payouts,
+    d.total_commission_earned,
+    d.total_fixed_fee_earned,
+    d.raw,
+    d.row_hash,
+    (NOT d.is_current) AS is_deleted,
+    d.valid_to AS deleted_at,
+    d.first_seen_at,
+    d.valid_from AS changed_at,
+    k.read_at AS seen_at,
+    k.first_way,
+    d.run_id
+   FROM (mirror.deal_versions d
+     JOIN mirror.known_deals k USING (deal_id))
+  WHERE d.is_latest;
+
+COMMENT ON VIEW mirror.deals IS 'Deals that were found and read, each as it was last read. Gone ones too: is_deleted. What is not here may still exist at the service: see mirror.coverage.';
+
+COMMENT ON COLUMN mirror.deals.deal_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.deals.influencer_handle IS 'Influencer, as the service writes the handle.';
+
+COMMENT ON COLUMN mirror.deals.platform IS 'Social platform of the handle.';
+
+COMMENT ON COLUMN mirror.deals.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN mirror.deals.dealflow_id IS 'Dealflow it is in.';
+
+COMMENT ON COLUMN mirror.deals.is_active IS 'Active status.';
+
+COMMENT ON COLUMN mirror.deals.funnel_step IS 'Stage in its dealflow.';
+
+COMMENT ON COLUMN mirror.deals.total_clicks IS 'Clicks counted by the service.';
+
+COMMENT ON COLUMN mirror.deals.total_referrals IS 'Orders counted by the service.';
+
+COMMENT ON COLUMN mirror.deals.total_sales IS 'Sales counted by the service; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deals.total_payouts IS 'Payouts made; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deals.total_commission_earned IS 'Commission earned; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deals.total_fixed_fee_earned IS 'Fixed fees earned; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deals.raw IS 'All that the service sent but the collaborations; personal fields read [redacted].';
+
+COMMENT ON COLUMN mirror.deals.row_hash IS 'Digest of raw.';
+
+COMMENT ON COLUMN mirror.deals.is_deleted IS 'The service said twice that there is no such deal.';
+
+COMMENT ON COLUMN mirror.deals.deleted_at IS 'When it said so first; null while the deal is there.';
+
+COMMENT ON COLUMN mirror.deals.first_seen_at IS 'When it was first read.';
+
+COMMENT ON COLUMN mirror.deals.changed_at IS 'When it was first read as it is now.';
+
+COMMENT ON COLUMN mirror.deals.seen_at IS 'When it was last read.';
+
+COMMENT ON COLUMN mirror.deals.first_way IS 'How it was found: see known_deals.first_way.';
+
+COMMENT ON COLUMN mirror.deals.run_id IS 'Run that published its last change.';
 
 CREATE TABLE mirror.drift (
     drift_id bigint NOT NULL,
@@ -8850,6 +8859,8 @@ CREATE UNIQUE INDEX slots_running ON ops.slots USING btree (job) WHERE (state = 
 CREATE INDEX slots_time ON ops.slots USING btree (slot, job);
 
 CREATE INDEX slots_unsettled ON ops.slots USING btree (job, slot) WHERE (NOT is_settled);
+
+CREATE INDEX statement_headings_handle ON ops.statement_headings USING btree (ledger.fold_handle(influencer_handle), deal_id);
 
 CREATE INDEX statement_lines_deal ON ops.statement_lines USING btree (statement_id, currency, deal_id);
 

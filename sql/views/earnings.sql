@@ -53,7 +53,7 @@ create view bi.statement_deals as
     d.fee_amount, d.paid_amount
   from reporting.statement_deals d
   join ops.statements s using (statement_id);
-comment on view bi.statement_deals is 'What closed statements pay, one row per statement, deal and currency. Live; a closed statement never changes. Answers: What was each deal paid in each month? What has each deal earned, and what was paid out?';
+comment on view bi.statement_deals is 'What closed statements pay, one row per statement, deal and currency: of all creators of a deal that changed hands (bi.statement_lines has the creator of each line). Live; a closed statement never changes. Answers: What was each deal paid in each month? What has each deal earned, and what was paid out?';
 comment on column bi.statement_deals.statement_id is 'Statement, see bi.statements.';
 comment on column bi.statement_deals.month_local is 'First day of the month of the statement.';
 comment on column bi.statement_deals.deal_id is 'Deal, see bi.deals. Null: fees of codes without a deal.';

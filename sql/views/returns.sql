@@ -16,7 +16,9 @@ create view bi.returns_monthly as
     m.net_reporting_amount * (select margin_percent * 0.01 from reporting.return_rules) - m.cost_reporting_amount as profit_reporting_amount, m.unlined_orders,
     m.unvalued_orders, m.uncosted_orders, m.net_at_least_amount, m.cost_at_least_amount, m.net_reporting_at_least_amount, m.cost_reporting_at_least_amount
   from (
-    select r.month_utc, nullif(r.deal_id, '') as deal_id, coalesce(reporting.without_addresses(w.influencer_handle), r.influencer_handle) as influencer_handle,
+    select r.month_utc, nullif(r.deal_id, '') as deal_id,
+      -- As reporting.deal_owners has it, of which this question reads one half anyway.
+      coalesce(reporting.without_addresses(coalesce(nullif(d.influencer_handle, ''), c.influencer_handle)), r.influencer_handle) as influencer_handle,
       coalesce(nullif(r.brand_id, ''), d.brand_id) as brand_id, d.dealflow_id, r.currency, r.orders, r.sent_amount,
       case when r.unvalued_orders = 0 then r.net_amount end as net_amount, r.unrated_orders, r.unlined_orders, r.unvalued_orders, u.uncosted_orders,
       case when u.uncosted_orders = 0 then r.commission_amount end as commission_amount, r.fee_amount,
@@ -25,10 +27,10 @@ create view bi.returns_monthly as
       r.returning_orders, r.unknown_orders, rules.reporting_currency,
       case when rules.reporting_currency is not null then r.unconverted_orders end as unconverted_orders,
       rules.reporting_currency is not null and r.fee_converted is null as is_fee_unconverted,
-      case when c.is_converted and r.unvalued_orders = 0 then r.net_converted end as net_reporting_amount,
-      case when c.is_converted and u.uncosted_orders = 0 then r.commission_converted + r.fee_converted end as cost_reporting_amount,
-      case when c.is_converted then r.net_converted end as net_reporting_at_least_amount,
-      case when c.is_converted then r.commission_converted + r.fee_converted end as cost_reporting_at_least_amount
+      case when v.is_converted and r.unvalued_orders = 0 then r.net_converted end as net_reporting_amount,
+      case when v.is_converted and u.uncosted_orders = 0 then r.commission_converted + r.fee_converted end as cost_reporting_amount,
+      case when v.is_converted then r.net_converted end as net_reporting_at_least_amount,
+      case when v.is_converted then r.commission_converted + r.fee_converted end as cost_reporting_at_least_amount
     from (
       select month_utc, deal_id, brand_id, currency, influencer_handle, orders, sent_amount, net_amount, unrated_orders, unlined_orders, unvalued_orders, commission_amount,
         fee_amount, new_customers, returning_orders, unknown_orders, unconverted_orders, net_converted, commission_converted, fee_converted
@@ -42,10 +44,10 @@ create view bi.returns_monthly as
     ) r
     left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
     -- As the view has it: a question about one deal then looks up only its owner.
-    left join reporting.deal_owners w on w.deal_id = nullif(r.deal_id, '')
+    left join reporting.code_owners c on c.deal_id = nullif(r.deal_id, '')
     cross join reporting.return_rules rules
     cross join lateral (select r.unrated_orders + r.unlined_orders + r.unvalued_orders as uncosted_orders) u
-    cross join lateral (select rules.reporting_currency is not null and r.unconverted_orders = 0 as is_converted) c
+    cross join lateral (select rules.reporting_currency is not null and r.unconverted_orders = 0 as is_converted) v
   ) m
   left join (select distinct on (brand_id) brand_id, name from mirror.brand_versions where is_latest) b on b.brand_id = m.brand_id
   left join (select distinct on (dealflow_id) dealflow_id, name from mirror.dealflow_versions where is_latest) f on f.dealflow_id = m.dealflow_id;

@@ -5137,6 +5137,17 @@ export interface ReportingCodeDays {
   source: string;
 }
 
+export interface ReportingCodeOwners {
+  /**
+   * Deal that a code or link is assigned to.
+   */
+  deal_id: string | null;
+  /**
+   * Creator. Null: they name several.
+   */
+  influencer_handle: string | null;
+}
+
 export interface ReportingCodeUseDays {
   /**
    * The code without blanks, case folded: what it is matched by.
@@ -6063,6 +6074,7 @@ export interface DB {
   "reporting.changed_deals": ReportingChangedDeals;
   "reporting.changed_earnings": ReportingChangedEarnings;
   "reporting.code_days": ReportingCodeDays;
+  "reporting.code_owners": ReportingCodeOwners;
   "reporting.code_use_days": ReportingCodeUseDays;
   "reporting.conflicts": ReportingConflicts;
   "reporting.counted_files": ReportingCountedFiles;

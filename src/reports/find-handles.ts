@@ -20,21 +20,23 @@ export async function findHandles(
   const wanted = foldHandle(text);
   if (wanted === '') return [];
   const plain = sql`lower(ltrim(handle collate "C", '@'))`;
+  const isFound =
+    partsUpTo === null ? sql`${plain} = ${wanted}` : sql`position(${wanted}::text in ${plain}) > 0`;
   const ofReports = sql`
-    union select influencer_handle from reporting.return_months union select influencer_handle
-    from reporting.deal_earnings`;
+    union all select influencer_handle from reporting.return_months
+    union all select influencer_handle from reporting.deal_earnings`;
   const rows = await rowsOf<{ handle: string }>(db)`
     with known as materialized (
-      select influencer_handle as handle from mirror.deal_versions where is_latest
-      union select influencer_handle from intake.codes union select influencer_handle
-      from reporting.deal_totals
-      ${partsUpTo === null ? ofReports : sql``}
+      select distinct handle, handle ~ '[^!-~]' as is_unfolded from (
+        select influencer_handle as handle from mirror.deal_versions where is_latest
+        union all select influencer_handle from intake.codes
+        union all select influencer_handle from reporting.deal_totals
+        ${partsUpTo === null ? ofReports : sql``}) k
+      where ${isFound} or handle ~ '[^!-~]'
     )
-    (select handle from known
-     where handle !~ '[^!-~]'
-       and ${partsUpTo === null ? sql`${plain} = ${wanted}` : sql`position(${wanted}::text in ${plain}) > 0`}
+    (select handle from known where not is_unfolded
      order by ${plain}, handle limit ${partsUpTo === null ? null : partsUpTo * 4}::bigint)
-    union all select handle from known where handle ~ '[^!-~]'`;
+    union all select handle from known where is_unfolded`;
   const found = Map.groupBy(
     rows.map(({ handle }) => handle),
     foldHandle,

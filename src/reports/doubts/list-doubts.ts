@@ -179,11 +179,12 @@ function doubtsOf(
   filter: DoubtFilter,
   { isBehind = sql`true`, limit }: { isBehind?: RawBuilder<unknown>; limit: number | null },
 ): RawBuilder<unknown> {
+  // All of them are added up, or sorted later.
+  const first = limit === null ? sql`` : sql`order by ${since}, e.entry_id limit ${limit}::bigint`;
   const select = (isOfKind: RawBuilder<unknown>) => sql`
     select e.entry_id, ${since} as since, ${reason} as reason, e.currency, e.amount
     from ledger.entries e ${filter.dealId == null ? sql`` : withAttribution}
-    where ${isOfKind} and ${matches(filter)} and ${isBehind}
-    order by ${since}, e.entry_id limit ${limit}::bigint`;
+    where ${isOfKind} and ${matches(filter)} and ${isBehind} ${first}`;
   return sql`(
     (${select(sql`e.state = 'in_doubt'`)})
     union all (${select(isAbandoned)}))`;

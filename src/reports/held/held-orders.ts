@@ -79,37 +79,45 @@ export type HeldOrder = {
   readonly contentHash: string;
 };
 
+/** SQL that selects decision `a` and order `o` of what a filter names, whatever their word and whether or not they are decided. */
+function fromHeld({ job = null, source = null, reason = null, orderIds = null }: HeldFilter) {
+  return sql`
+    from intake.attributions a
+    cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id
+      limit 1) o
+    where a.outcome = 'held'
+      and (${job}::text is null or a.job = ${job}) and (${source}::text is null or a.source = ${source})
+      and (${reason}::text is null or a.reason = ${reason})
+      and (${orderIds === null} or a.order_id = any(${[...(orderIds ?? [])]}::text[]))`;
+}
+
+/** SQL that is true if `word` and `place` of row `a` are those of a filter. */
+function isOfWord({ status = null }: HeldFilter): RawBuilder<unknown> {
+  if (status === null) return sql`true`;
+  return status === OTHER_WORDS ? isOtherWord : sql`${folded(sql`a.word`)} = ${folded(sql`${status}::text`)}`;
+}
+
 /**
  * SQL for the held orders of a filter: decision `a` with its `word`, order `o`, and what becomes of a decision about its
  * status. `isOtherWord` needs all orders of a reason, so `a` is ranked among them where no word and no order is named.
  */
 function selectHeld(filter: HeldFilter): RawBuilder<unknown> {
-  const {
-    job = null,
-    source = null,
-    reason = null,
-    status = null,
-    orderIds = null,
-    isDecided = null,
-  } = filter;
+  const { isDecided = null } = filter;
   return sql`
     from (
-      select a.*, ${isRanked(filter) ? PLACE : sql`1`} as place
+      select a.*, ${placeFor(filter)} as place
       from (
         select a.*, o.content_hash, o.status, o.order_name, coalesce(o.placed_at, o.paid_at) as placed_at,
           o.source_file_id, o.line_no, ${heldWord} as word,
           ${isRanked(filter) ? sql`count(*) over (partition by a.job, a.source, a.reason, (${heldWord}) collate "C")` : sql`1`} as uses
-        from intake.attributions a
-        cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id
-          limit 1) o
-        where a.outcome = 'held'
-          and (${job}::text is null or a.job = ${job}) and (${source}::text is null or a.source = ${source})
-          and (${reason}::text is null or a.reason = ${reason})
-          and (${orderIds === null} or a.order_id = any(${[...(orderIds ?? [])]}::text[]))) a) a
+        ${fromHeld(filter)}) a) a
     cross join lateral (select a.content_hash, a.status) o
-    where ${status === null ? sql`true` : status === OTHER_WORDS ? isOtherWord : sql`${folded(sql`a.word`)} = ${folded(sql`${status}::text`)}`}
+    where ${isOfWord(filter)}
       and (${isDecided}::boolean is null or (${heldDecision} is not null) = ${isDecided})`;
 }
+
+/** SQL for the place of the word of row `a` among those of its reason; 1 if the filter needs no place. */
+const placeFor = (filter: HeldFilter) => (isRanked(filter) ? PLACE : sql`1`);
 
 /** Whether the words of a filter are counted. A word or an order that is named is what it is, however frequent it is. */
 function isRanked({ status = null, orderIds = null }: HeldFilter): boolean {
@@ -150,21 +158,36 @@ const isSent = sql`exists (
   select from ledger.entries e
   where e.entry_id = a.entry_id and e.state in ('accepted', 'sending', 'in_doubt', 'written_off'))`;
 
-/** Adds up the held orders of a filter by job, source, reason, word and currency, largest groups first. */
+/**
+ * Adds up the held orders of a filter by job, source, reason, word and currency, largest groups first. They are added up
+ * before their words are ranked: there may be 100,000 of them, with a few words.
+ */
 export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Promise<readonly HeldGroup[]> {
+  const { isDecided = null } = filter;
   return rowsOf<HeldGroup>(db)`
     select job, source, reason, status, currency, decision,
-      count(*) filter (where not is_sent)::float8 as orders, sum(amount) filter (where not is_sent) as amount,
-      (count(*) filter (where not is_sent and amount is null))::integer as "withoutAmount",
-      count(*) filter (where is_sent)::float8 as sent, sum(amount) filter (where is_sent) as "sentAmount",
-      (count(*) filter (where is_sent and amount is null))::integer as "sentWithoutAmount",
-      min(decided_at) as since
+      coalesce(sum(orders) filter (where not is_sent), 0)::float8 as orders,
+      sum(amount) filter (where not is_sent) as amount,
+      coalesce(sum(unknown) filter (where not is_sent), 0)::integer as "withoutAmount",
+      coalesce(sum(orders) filter (where is_sent), 0)::float8 as sent,
+      sum(amount) filter (where is_sent) as "sentAmount",
+      coalesce(sum(unknown) filter (where is_sent), 0)::integer as "sentWithoutAmount", min(since) as since
     from (
-      select a.job, a.source, a.reason, a.currency, a.amount, a.decided_at,
-        case when ${isOtherWord} then ${OTHER_WORDS} else a.word end as status,
-        ${heldDecision} as decision, ${isSent} as is_sent
-      ${selectHeld(filter)} offset 0) h
-    group by 1, 2, 3, 4, 5, 6 order by count(*) desc, 1, 2, 3, 4, 5, 6`;
+      select a.*, case when ${isOtherWord} then ${OTHER_WORDS} else a.word end as status
+      from (
+        select a.*, ${placeFor(filter)} as place
+        from (
+          select a.*, sum(orders) over (partition by a.job, a.source, a.reason, a.word collate "C") as uses
+          from (
+            select job, source, reason, word, currency, decision, is_sent, count(*) as orders, sum(amount) as amount,
+              count(*) filter (where amount is null) as unknown, min(decided_at) as since
+            from (
+              select a.job, a.source, a.reason, ${heldWord} as word, a.currency, a.amount, a.decided_at,
+                ${heldDecision} as decision, ${isSent} as is_sent
+              ${fromHeld(filter)} offset 0) h
+            group by 1, 2, 3, 4, 5, 6, 7) a) a) a
+      where ${isOfWord(filter)} and (${isDecided}::boolean is null or (decision is not null) = ${isDecided})) h
+    group by 1, 2, 3, 4, 5, 6 order by sum(orders) desc, 1, 2, 3, 4, 5, 6`;
 }
 
 /** Lists the jobs that have held orders, decided or not. */
