@@ -145,6 +145,22 @@ it('money is of the creator who has the deal that was posted; what was closed st
   const console = await startTestConsole(shop);
   const { get } = console;
   expect(await rowsOfDeal(console)).toEqual(ofBoth);
+  const statementsOf = async (creator: string) => {
+    const { text } = await get(`/creators/${creator}`);
+    const [list = ''] = text.split('<h2>Statements</h2>')[1]?.split('<h2>') ?? [];
+    return [...list.matchAll(/<tr data-row>.*?<\/tr>/gs)]
+      .map(([row]) => `${textOf(row).replace(/closed .*? UTC /, '')}${/creator=[^&]+/.exec(row)?.[0] ?? ''}`)
+      .filter((row) => row.includes('EUR'));
+  };
+  // Each creator is shown what was closed to them, and the payments of that.
+  expect([await statementsOf('mia.test'), await statementsOf('nova.test')]).toEqual([
+    [
+      ' 2026-06 DEALMIA 0 -7.00 EUR proposed PDF creator=mia.test',
+      ' 2026-05 DEALMIA 1 7.00 EUR proposed PDF ',
+      ' 2026-04 DEALMIA 1 10.00 EUR proposed PDF ',
+    ],
+    [' 2026-06 DEALMIA 1 5.00 EUR proposed PDF '],
+  ]);
   expect((await get('/statements/2026-06')).text).toContain(
     '/2026-06?deal=DEALMIA&amp;creator=mia.test&amp;download=pdf',
   );

@@ -29,14 +29,19 @@ export async function listCreatorMonths(
 }
 
 /**
- * Lists the deals that name a creator: in the mirror, with a code, or in the sums of orders. Another creator
- * may have them now. One is empty if orders whose deal is not known name the creator.
+ * Lists the deals that name a creator: in the mirror, with a code, in closed statements, or in the sums of orders. Another
+ * creator may have them now. One is empty if orders whose deal is not known name the creator.
  */
-export async function listNamedDeals(db: Database, spellings: readonly string[]): Promise<readonly string[]> {
+export async function listNamedDeals(
+  db: Database,
+  { handle, spellings }: { readonly handle: string; readonly spellings: readonly string[] },
+): Promise<readonly string[]> {
   const isNamed = sql`influencer_handle = any(${[...spellings]}::text[])`;
   const rows = await rowsOf<{ dealId: string }>(db)`
     select deal_id as "dealId" from mirror.deal_versions where is_latest and ${isNamed}
     union select deal_id from intake.codes where deal_id is not null and ${isNamed}
+    union select deal_id from ops.statement_headings
+    where ledger.fold_handle(influencer_handle) = ledger.fold_handle(${handle}::text)
     union select deal_id from reporting.return_months where ${isNamed}
     union select deal_id from reporting.deal_earnings where ${isNamed}`;
   return rows.map(({ dealId }) => dealId);
@@ -70,6 +75,8 @@ export type CreatorStatement = {
   readonly currency: string;
   readonly orders: number;
   readonly amount: string;
+  /** It corrects what was closed to them, and another creator has the deal: their document is not that of the deal. */
+  readonly isFormer: boolean;
   /** Ids of the payments that pay it, whatever became of them. */
   readonly payments: readonly string[];
   /** When the statement was closed; null while it is open. */
@@ -77,11 +84,10 @@ export type CreatorStatement = {
 };
 
 /**
- * Lists what closed statements contain for a creator, who had the deal when it was closed, and, as of the last refresh of
+ * Lists what closed statements contain for a creator, who had the deal when it was closed or was paid back then, and, as of the last refresh of
  * the reports, what the open ones will; newest month first. What came too late for a closed month is in the one after it.
  *
  * @param options.handle the creator's handle, in any spelling.
- * @param options.deals ids of the creator's deals, whose lines are looked up in closed statements.
  * @param options.fees the month until whose end fixed fees of deals are due, and the rules that state them. Those of codes are
  *   of no deal, so no statement for a creator has them. Null: the rules cannot be read.
  */
@@ -90,22 +96,22 @@ export async function listCreatorStatements(
   {
     handle,
     creator,
-    deals,
     fees,
     limit,
   }: {
     readonly handle: string;
     readonly creator: NamedCreator;
-    readonly deals: readonly string[];
     readonly fees: { readonly rules: StatementRules; readonly month: string } | null;
     readonly limit: number;
   },
 ): Promise<readonly CreatorStatement[]> {
+  const folded = sql`ledger.fold_handle(${handle}::text)`;
   return rowsOf<CreatorStatement>(db)`
     with ${fees === null ? sql`` : sql`${feesOf(fees.rules, fees)},`}
     open as (
       select due_month, deal_id, currency, case standing when 'new' then orders else 0 end as orders,
-        earned_amount - closed_amount as amount
+        earned_amount - closed_amount as amount,
+        coalesce(ledger.fold_handle(w.influencer_handle) <> ${folded}, false) as is_former
       from reporting.deal_earnings o left join ${ownersOf(creator)} using (deal_id)
       where deal_id = any(${[...creator.deals]}::text[])
         and ${OWNER_OF_ORDER} = any(${[...creator.spellings]}::text[]) and standing in ('new', 'correction')
@@ -114,29 +120,38 @@ export async function listCreatorStatements(
           ? sql``
           : sql`
       union all
-      select date_trunc('month', due_on)::date, deal_id, currency, 0, earned_amount - closed_before
+      select date_trunc('month', due_on)::date, deal_id, currency, 0, earned_amount - closed_before, false
       from fee_lines
       where deal_id is not null
-        and ledger.fold_handle(influencer_handle) = ledger.fold_handle(${handle}::text)
+        and ledger.fold_handle(influencer_handle) = ${folded}
         and earned_amount <> closed_before`
       }
     )
     select to_char(greatest(due_month, c.next), 'YYYY-MM') as month, deal_id as "dealId", currency,
       sum(orders)::float8 as orders,
-      sum(amount)::text as amount, null::timestamptz as "closedAt", '{}'::text[] as payments
+      sum(amount)::text as amount, bool_or(is_former) as "isFormer", null::timestamptz as "closedAt",
+      '{}'::text[] as payments
     from open, (select (max(month) + interval '1 month')::date as next from ops.statements) c
     group by 1, 2, 3
     union all
-    select to_char(s.month, 'YYYY-MM'), d.deal_id, d.currency, d.orders::float8, d.paid_amount::text,
-      s.closed_at, array(
+    select to_char(s.month, 'YYYY-MM'), d.deal_id, d.currency, l.orders, l.amount::text,
+      ledger.fold_handle(h.influencer_handle) is distinct from ${folded}, s.closed_at, array(
       select distinct i.payment_id::text from ops.payment_items i
-      where i.statement_id = s.statement_id and i.deal_id = d.deal_id and i.currency = d.currency)
+      where i.statement_id = s.statement_id and i.currency = d.currency
+        and i.subject in ('deal:' || d.deal_id, concat('deal:', d.deal_id, ' of ', ${folded})))
     from reporting.statement_deals d
     join ops.statements s using (statement_id)
-    -- The handle may have been spelled otherwise then. If it was unknown whose deal it was, it is of nobody.
-    join ops.statement_headings h on h.statement_id = s.statement_id and h.deal_id = d.deal_id
-      and ledger.fold_handle(h.influencer_handle) = ledger.fold_handle(${handle}::text)
-    where d.deal_id = any(${[...deals]}::text[])
+    left join ops.statement_headings h on h.statement_id = s.statement_id and h.deal_id = d.deal_id
+    -- What corrects the lines of a former creator is theirs. If it was unknown whose deal it was, it is of nobody. The handle may
+    -- have been spelled otherwise then.
+    cross join lateral (
+      select count(*) filter (where l.kind = 'order')::float8 as orders, sum(l.amount) as amount
+      from ops.statement_lines l
+      where l.statement_id = d.statement_id and l.currency = d.currency and l.deal_id = d.deal_id
+        and ledger.fold_handle(case when l.kind = 'correction' and l.influencer_handle <> ''
+            then l.influencer_handle else h.influencer_handle end) = ${folded}
+      having count(*) > 0) l
+    where d.deal_id = any(${[...creator.deals]}::text[])
     order by month desc, "closedAt" nulls first, "dealId", currency limit ${limit}::bigint`;
 }
 

@@ -104,7 +104,7 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
   const { db } = visit;
   const handle = foldHandle(visit.params.creator ?? '');
   const spellings = await spellingsOf(db, handle);
-  const creator = { spellings, deals: await listNamedDeals(db, spellings) };
+  const creator = { spellings, deals: await listNamedDeals(db, { handle, spellings }) };
   const filter = { from: null, to: null, creator };
   const [months, sums, credited, deals] = await Promise.all([
     listReturns(db, { ...filter, by: 'month', limit: LISTED_MONTHS }),
@@ -122,14 +122,13 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
     listCreatorStatements(db, {
       handle,
       creator,
-      deals: ids,
       limit: SHOWN,
       fees: 'problem' in rules ? null : { rules, month: monthAfter(last) },
     }),
     ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
   ]);
   const payments = await listPayments(db, { paymentIds: statements.flatMap(({ payments }) => payments) });
-  const isKnown = months.length + deals.length + codes.length > 0;
+  const isKnown = months.length + deals.length + codes.length + statements.length > 0;
   // Orders that the service refused, or that wait, may name somebody whom nothing else knows.
   const named = isKnown
     ? orders.flat()
@@ -170,7 +169,7 @@ ${foldedTable(
   ],
 )}
 <h2>Statements</h2>
-${statementTable(statements, { payments, visit })}
+${statementTable(statements, { handle, payments, visit })}
 <h2>Codes</h2>
 ${table(
   { rows: codes, about: 'Codes', visit: null, none: 'No code names this creator or one of their deals.' },
@@ -253,7 +252,11 @@ function monthCharts(
 
 function statementTable(
   statements: readonly CreatorStatement[],
-  { payments, visit }: { readonly payments: readonly Payment[]; readonly visit: Visit },
+  {
+    handle,
+    payments,
+    visit,
+  }: { readonly handle: string; readonly payments: readonly Payment[]; readonly visit: Visit },
 ): Html {
   const last = monthBefore(visit.now, visit.config.statements.timeZone);
   // A document has every currency of its deal, so the first of its rows has the link.
@@ -292,10 +295,17 @@ function statementTable(
             ),
       ),
       visit.may('GET /statements/:month/document')
-        ? column('Document', ({ month, dealId, isFirst }) =>
+        ? column('Document', ({ month, dealId, isFirst, isFormer }) =>
             dealId === '' || !isFirst
               ? null
-              : anchor(visit.link(`/statements/${month}`, { deal: dealId, download: 'pdf' }), 'PDF'),
+              : anchor(
+                  visit.link(`/statements/${month}`, {
+                    deal: dealId,
+                    creator: isFormer ? handle : null,
+                    download: 'pdf',
+                  }),
+                  'PDF',
+                ),
           )
         : null,
     ],
