@@ -49,6 +49,12 @@ export class KnownError extends Error {
   }
 }
 
+/** What went wrong, and where, in one sentence: `The folder does not exist (/exports/shop/).` */
+export function sayWhere({ message, where }: Pick<KnownErrorDetails, 'message' | 'where'>): string {
+  if (where === undefined || message.includes(where)) return message;
+  return `${message.replace(/\.$/, '')} (${where}).`;
+}
+
 /** Creates an error about the configuration, a file that it names, or the command line (exit 2). */
 export function configurationError(details: Omit<KnownErrorDetails, 'exitCode'>): KnownError {
   return new KnownError({ ...details, exitCode: EXIT.configuration });

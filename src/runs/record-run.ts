@@ -1,7 +1,7 @@
 import type { JobSettings } from '../config/job-fields.ts';
 import type { PipelineConfig } from '../config/schema.ts';
 import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { KnownError, sayWhere } from '../core/known-error.ts';
 import type { Progress } from '../core/progress.ts';
 import type { RunTarget } from '../core/run.ts';
 import type { Spread } from '../core/work.ts';
@@ -94,7 +94,7 @@ export function recordRun<Settings extends JobSettings, Result>(
       const exitCode = known?.exitCode ?? EXIT.crash;
       const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
       // The first line says what went wrong, the second what to do about it.
-      const lines = known === undefined ? ['a bug'] : [known.message, known.help];
+      const lines = known === undefined ? ['a bug'] : [sayWhere(known), known.help];
       const problem = lines.map((line) => line.replaceAll('\n', ' ').trim()).join('\n');
       const problemCode = known?.code ?? 'crash';
       await activity.stop();

@@ -85,13 +85,14 @@ describe('the pages about money', () => {
       /2026-05 can be closed \d at least [\d.]+ EUR, 1 order unknown 2026-05 can be closed 1 0\.80 USD/,
     );
     const closing = textOf((await get('/statements/2026-05')).text);
+    expect(closing).toMatch(/To pay in EUR: at least [\d.]+ EUR, 1 order unknown .* To pay in USD: 0\.80 USD/);
     expect(closing).toMatch(/when you pay it out: at least [\d.]+ EUR, [\d.]+ USD, 1 order unknown\./);
     const home = textOf((await get('/')).text);
     expect(home).toMatch(
       /2026-05 is over and can be closed\. Commission: at least [\d.]+ EUR, 1 order unknown; 0\.80 USD, without fixed fees\. Check/,
     );
     // Months are compared by the same day, also in a currency without an order in the last one.
-    expect(home).toMatch(/0\.00 USD, 0 orders until day 31; 8\.00 USD, 1 order at that day of 2026-04/);
+    expect(home).toMatch(/0\.00 USD, 0 orders 8\.00 USD, 1 order in all of 2026-04/);
     // By default it shows the newest month that is over, beside the month before, and a year as bars that lead to their months.
     const newest = await get('/money');
     expect(textOf(newest.text)).toMatch(

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { readChangeVersion } from '../../src/reports/status/read-overview.ts';
@@ -29,6 +31,12 @@ describe('runs', () => {
     expect(page).toMatch(
       /Runs 2, newest first .* 2 orders issues .* 0 posted It finished: .* 1 orders ok .* 1 posted, 12\.50 EUR/,
     );
+    // One that failed says where, and has no parts of what it did not do.
+    rmSync(join(shop.folder, 'exports'), { recursive: true });
+    expect((await shop.cli('run', 'orders')).exitCode).toBe(2);
+    const failed = textOf((await get('/runs/3')).text);
+    expect(failed).toMatch(/It failed .*: The folder does not exist \(\/.*\/exports\)\. Create the folder/);
+    expect(failed).not.toMatch(/Steps|Messages/);
   });
 
   it('are filtered by job, status and day, with the filter in the address, and shown in pages', async () => {
@@ -154,7 +162,7 @@ describe('the page of a run', () => {
     );
     expect(first).toMatch(/Posting orders \S+ \S+ UTC [\d.]+ s 1 orders/);
     expect(first).toMatch(/new_influencer_referral 1 1 0 0 0 [\d.,]+ ms [\d.,]+ ms [\d.,]+ ms/);
-    expect(first).toContain('The run wrote no messages.');
+    expect(first).not.toContain('Messages');
     // The answer for the order was lost.
     expect(textOf((await get('/runs/2')).text)).toMatch(/new_influencer_referral 1 0 0 0 1 /);
     const third = await get('/runs/3');

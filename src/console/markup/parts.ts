@@ -1,4 +1,4 @@
-import { KnownError } from '../../core/known-error.ts';
+import { KnownError, sayWhere } from '../../core/known-error.ts';
 import { isWithoutDeal } from '../../core/money/payments.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
@@ -204,8 +204,8 @@ export function missing(title: string, text: HtmlValue): ShownPage {
 /** Explains what is wrong with a setting or a file instead of a part of the page. @throws an error of any other kind. */
 export function describeKnown(error: unknown): Html {
   if (!(error instanceof KnownError)) throw error;
-  const { message, where, help, problems = [] } = error.details;
-  return html`<p class="notice red" role="alert">${prose(message)}${where === undefined || message.includes(where) ? null : ` ${where}.`} ${prose(help)}</p>
+  const { help, problems = [] } = error.details;
+  return html`<p class="notice red" role="alert">${prose(sayWhere(error.details))} ${prose(help)}</p>
 <ul>${problems.map((problem) => html`<li>${problem.where}: ${prose(problem.message)} ${prose(problem.help)}</li>`)}</ul>`;
 }
 

@@ -108,7 +108,7 @@ function countDoubts(sums: readonly DoubtSum[]): FoundDoubts {
 
 function summary({ doubts, count, amounts }: FoundDoubts, isPart: boolean): Html | null {
   if (doubts === 0) return isPart ? null : html`<p class="green">No order is in doubt.</p>`;
-  return html`<p><strong>${count} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
+  return html`<p><strong>${count} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. ${doubts === 1 ? 'The service may have credited it, but no answer says so. Look it up in the service.' : 'The service may have credited them, but no answer says so. Look up each in the service.'} Nothing is sent again automatically.</p>`;
 }
 
 function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {

@@ -1,4 +1,4 @@
-import { heldReason } from '../../core/held/held-order.ts';
+import { HELD_REASONS, heldReason } from '../../core/held/held-order.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
@@ -36,9 +36,9 @@ const PATH = '/held';
  */
 export const heldPage = definePage(PATH, async (visit) => {
   const asked = readFilter(visit, {
-    job: byText('Job'),
-    source: byText('Source'),
-    why: byWord('Held because'),
+    job: byText('Job', Object.keys(visit.config.jobs)),
+    source: byText('Source', Object.keys(visit.config.sources)),
+    why: byWord('Held because', Object.keys(HELD_REASONS)),
     status: byText('Status or word'),
     order: byText('Order'),
   });

@@ -94,7 +94,8 @@ function revenueOf(
   const title = html`<h2>Credited revenue <small>${month} by day${credited.some(({ day }) => day.startsWith(last)) ? ` (bars), ${last} (line)` : ''}; days in UTC. ${anchor(visit.link('/', { month: last }), 'A month earlier')}</small></h2>`;
   const today = visit.now.toISOString().slice(0, 10);
   // The same day for all currencies, also for those without an order in the month.
-  const until = Number((today.startsWith(month) ? today : lastDayOf(month)).slice(8));
+  const isOver = !today.startsWith(month);
+  const until = Number((isOver ? lastDayOf(month) : today).slice(8));
   if (credited.length === 0) return html`${title}<p class="none">Nothing was credited in these months.</p>`;
   return html`${title}
 ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) => {
@@ -111,7 +112,12 @@ ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) 
       'order',
     )}`;
   const past = of(last).filter(({ day }) => Number(day.slice(8)) <= until);
-  return html`<p><strong>${sum(of(month))}</strong> <small>until day ${until}${of(last).length === 0 ? null : `; ${sum(past)} at that day of ${last}, ${sum(of(last))} in all`}</small></p>
+  const facts = [
+    ...(isOver ? [] : [`until day ${until}`]),
+    ...(isOver || of(last).length === 0 ? [] : [`${sum(past)} at that day of ${last}`]),
+    ...(of(last).length === 0 ? [] : [`${sum(of(last))} in all of ${last}`]),
+  ];
+  return html`<p><strong>${sum(of(month))}</strong> <small>${facts.join('; ')}</small></p>
 ${barChart(
   daysOf(month).map((day, index) => ({
     label: index === 0 || index % 5 === 4 ? String(index + 1) : '',

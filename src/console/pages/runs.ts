@@ -36,6 +36,7 @@ import {
   missing,
   nothing,
   pagedTable,
+  type TableColumn,
   table,
 } from '../markup/parts.ts';
 import { COUNT_LIMIT, idOf, PAGE_ROWS, wordOf } from '../read-query.ts';
@@ -327,11 +328,8 @@ ${factList([
   ['Job', anchor(visit.link('/runs', { job: run.job }), 'all its runs')],
 ])}
 ${accounting(run, visit)}
-<h2>Files</h2>
-${filesTable(files, run, visit)}
-${runActivity(activity, run, visit)}
+${filesTable(files, run, visit)}${runActivity(activity, run, visit)}
 ${runUnits(units, visit)}
-<h2>Compared with the previous run</h2>
 ${before === null ? html`<p class="none">This is the first run of ${run.job}.</p>` : compareRuns(before, run, visit)}`,
   };
 });
@@ -398,33 +396,36 @@ function hasRows(counts: object): counts is RowCounts {
   );
 }
 
+/** A part of the page. Nothing if it has no rows: a run that failed early did little of what others do. */
+function part<Row>(title: string, rows: readonly Row[], columns: readonly TableColumn<Row>[]): Html | null {
+  if (rows.length === 0) return null;
+  return html`<h2>${title}</h2>
+${table({ rows, about: `${title} of the run`, visit: null, none: '' }, columns)}`;
+}
+
 function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): Html {
-  const shown = table(
-    { rows: files, about: 'Files of the run', visit: null, none: 'The run read no new files.' },
-    [
-      column('File', ({ source, uri }) =>
-        anchor(visit.link('/files', { source, file: fileName(uri) }), fileName(uri)),
-      ),
-      column('Source', ({ source }) => source),
-      column(
-        'State',
-        ({ state, holdMessage }) =>
-          html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
-      ),
-      number('Rows', ({ rows }) => (rows === null ? '' : formatCount(rows))),
-      number('Rejected', ({ rejectedRows, runId }) =>
-        rejectedRows === 0 ? '0' : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
-      ),
-      column('Read by', ({ runId }) =>
-        runId === run.runId
-          ? 'this run'
-          : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
-      ),
-    ],
-  );
-  return total > files.length
-    ? html`${shown}<p class="dim">and ${formatCount(total - files.length)} more, with fewer rows</p>`
-    : shown;
+  const shown = part('Files', files, [
+    column('File', ({ source, uri }) =>
+      anchor(visit.link('/files', { source, file: fileName(uri) }), fileName(uri)),
+    ),
+    column('Source', ({ source }) => source),
+    column(
+      'State',
+      ({ state, holdMessage }) =>
+        html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
+    ),
+    number('Rows', ({ rows }) => (rows === null ? '' : formatCount(rows))),
+    number('Rejected', ({ rejectedRows, runId }) =>
+      rejectedRows === 0 ? '0' : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
+    ),
+    column('Read by', ({ runId }) =>
+      runId === run.runId
+        ? 'this run'
+        : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
+    ),
+  ]);
+  return html`${shown}${total > files.length ? html`<p class="dim">and ${formatCount(total - files.length)} more, with fewer rows</p>` : null}
+`;
 }
 
 type Compared = {
@@ -448,7 +449,8 @@ function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
     ...compareAmounts(before, now),
   ];
   const about = `Run ${now.runId} compared with run ${before.runId}`;
-  return html`<p>Run ${anchor(visit.link(`/runs/${before.runId}`), before.runId)} is the one before.${before.counts === null ? ' It stored no counts.' : null}</p>
+  return html`<h2>Compared with ${anchor(visit.link(`/runs/${before.runId}`), `run ${before.runId}`)}</h2>
+${before.counts === null ? html`<p>It stored no counts.</p>` : null}
 ${table({ rows, about, visit: null, none: 'Nothing to compare.' }, [
   column('What', ({ name }: Compared) => name),
   number(`Run ${before.runId}`, (row) => row.before),
@@ -514,20 +516,18 @@ function compareAmounts(before: ListedRun, now: ListedRun): readonly Compared[] 
 
 /** Shows what a run did: steps, requests and messages. */
 function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun, visit: Visit): Html {
-  return html`<h2>Steps</h2>
-${table({ rows: steps, about: 'Steps of the run', visit: null, none: 'No steps were recorded.' }, [
-  column(
-    'Step',
-    ({ label, times }) =>
-      html`${label}${times > 1 ? html` <small>and ${formatCount(times - 1)} more</small>` : null}`,
-  ),
-  column('Began', ({ startedAt }) => instant(startedAt, visit, { seconds: true })),
-  number('Took', (step) => html`${formatSeconds(step.seconds)}${endOf(step, run)}`),
-  number('Done', describeDone),
-  column('Unit', ({ unit }) => unit),
-])}
-<h2>Requests to the service</h2>
-${table({ rows: requests, about: 'Requests of the run', visit: null, none: 'The run sent no requests.' }, [
+  return html`${part('Steps', steps, [
+    column(
+      'Step',
+      ({ label, times }) =>
+        html`${label}${times > 1 ? html` <small>and ${formatCount(times - 1)} more</small>` : null}`,
+    ),
+    column('Began', ({ startedAt }) => instant(startedAt, visit, { seconds: true })),
+    number('Took', (step) => html`${formatSeconds(step.seconds)}${endOf(step, run)}`),
+    number('Done', describeDone),
+    column('Unit', ({ unit }) => unit),
+  ])}
+${part('Requests to the service', requests, [
   column('Operation', ({ operation }) => operation),
   ...(['requests', 'answered', 'refused', 'throttled', 'failed'] as const).map((name) =>
     number(capital(name), (each: RunRequests) => formatCount(each[name])),
@@ -536,11 +536,11 @@ ${table({ rows: requests, about: 'Requests of the run', visit: null, none: 'The 
   number('95 %', ({ p95Ms }) => formatMs(p95Ms)),
   number('Slowest', ({ slowestMs }) => formatMs(slowestMs)),
 ])}
-<h2>Messages</h2>
 ${
   messages.length === 0
-    ? html`<p class="none">The run wrote no messages.</p>`
-    : html`<ol class="messages">${messages.map(({ at, message }) => html`<li>${instant(at, visit, { seconds: true })} ${message}</li>`)}</ol>`
+    ? null
+    : html`<h2>Messages</h2>
+<ol class="messages">${messages.map(({ at, message }) => html`<li>${instant(at, visit, { seconds: true })} ${message}</li>`)}</ol>`
 }
 `;
 }

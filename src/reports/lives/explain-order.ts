@@ -299,9 +299,11 @@ async function readOwners(
   codes: readonly string[],
 ): Promise<readonly CodeOwner[]> {
   return rowsOf<CodeOwner>(db)`
-    select code, coalesce(influencer_handle, deal_id, collab_id) as owner, valid_from as "validFrom",
+    select code, coalesce(influencer_handle, (
+        select w.influencer_handle from reporting.deal_owners w where w.deal_id = c.deal_id),
+      deal_id, collab_id) as owner, valid_from as "validFrom",
       valid_to as "validTo"
-    from intake.codes
+    from intake.codes c
     where job = ${job} and code_folded = any(${[...codes]}::text[])
     order by valid_to desc nulls first`;
 }

@@ -9,6 +9,7 @@ import { formatInstant } from '../../core/text/format-instant.ts';
 import {
   type Block,
   column,
+  creators,
   deals,
   item,
   more,
@@ -103,7 +104,7 @@ function describeOrders(deals: readonly ReconciledDeal[], title: string, hasMore
     parts: [
       table(deals, [
         whole('deal', ({ dealId }) => dealId),
-        column('influencer', ({ influencerHandle }) => influencerHandle),
+        creators(({ influencerHandle }) => influencerHandle),
         column('read', ({ readAt }) => (readAt === null ? 'never' : formatInstant(readAt))),
         number('counted', ({ theirs }) => orUnknown(theirs)),
         number('posted', ({ ours }) => String(ours)),
@@ -252,7 +253,7 @@ export function describePayouts(payouts: readonly DealPayout[], hasMore = false)
     parts: [
       table(payouts, [
         deals(({ dealId }) => dealId),
-        column('influencer', ({ influencerHandle }) => influencerHandle),
+        creators(({ influencerHandle }) => influencerHandle),
         number('earned', ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency)),
         ...['requested', 'paid out', 'before', 'earned less paid out'].map((title, index) =>
           number(title, (payout: DealPayout) => payoutCells(payout)[index] ?? ''),

@@ -1,6 +1,6 @@
 import { addUp, formatMoney, isMore, subtractMoney } from '../../core/money.ts';
 import type { ReplayedDeal } from '../../money/replay-terms.ts';
-import { type Block, column, number, say, section, table, whole } from '../../render/block.ts';
+import { type Block, creators, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount } from '../../render/text.ts';
 import { formatAtLeast } from './at-least.ts';
 
@@ -29,7 +29,7 @@ export function describeReplay(
         [...deals, ...totals],
         [
           whole('deal', ({ dealId, code }) => dealId ?? (code === null ? null : `code ${code}`)),
-          column('influencer', ({ influencerHandle }) => influencerHandle),
+          creators(({ influencerHandle }) => influencerHandle),
           number('orders', ({ orders }) => formatCount(orders)),
           number('today', ({ today, currency }) => earned(today, currency)),
           number('draft', ({ draft, currency }) => earned(draft, currency)),

@@ -14,6 +14,7 @@ import type { UncountedSum } from '../../money/sum-statement.ts';
 import {
   type Block,
   column,
+  creators,
   deals,
   more,
   number,
@@ -212,7 +213,7 @@ export function describeLeftOut(
         parts: [
           table(orders.slice(0, limit), [
             deals(({ dealId }) => dealId),
-            column('influencer', ({ influencerHandle }) => influencerHandle),
+            creators(({ influencerHandle }) => influencerHandle),
             number('orders', ({ orders: count }) => formatCount(count)),
             number('net revenue', ({ netAmount, currency }) => moneyOf(netAmount, currency)),
             number('would earn', ({ earnedAmount, currency }) => moneyOf(earnedAmount, currency)),
@@ -241,7 +242,7 @@ export function describeLeftOut(
       parts: [
         table(carried, [
           deals(({ dealId }) => dealId),
-          column('influencer', ({ influencerHandle }) => influencerHandle),
+          creators(({ influencerHandle }) => influencerHandle),
           number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
           number('minimum', ({ minimum, currency }) => formatMoney(minimum, currency)),
         ]),
@@ -304,8 +305,7 @@ function dealsTable(lines: readonly StatementLine[]): Part {
       'deal',
       (group) => group[0]?.dealId ?? (group.some((line) => feeCode(line) !== null) ? 'fees of codes' : null),
     ),
-    column(
-      'influencer',
+    creators(
       (group) => group.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle ?? null,
     ),
     number('orders', (group) => String(of(group, 'order').length)),
@@ -323,7 +323,7 @@ function linesTable(lines: readonly StatementLine[]): Part {
   const isOneCreator = new Set(lines.map(({ influencerHandle }) => influencerHandle)).size === 1;
   return table(lines, [
     whole('deal', ({ dealId }) => (isOneDeal ? null : dealId)),
-    column('influencer', ({ influencerHandle }) => (isOneCreator ? null : influencerHandle)),
+    creators(({ influencerHandle }) => (isOneCreator ? null : influencerHandle)),
     whole('day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
     whole('order', describeLine),
     number('net revenue', (line) => numberOf(line.netAmount, line)),

@@ -11,7 +11,7 @@ statements: {terms: ./terms.csv, return_window_days: 0, time_zone: Europe/Amster
 `;
 const CODES = `code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to
 MIA10,4819,mia.test,DEALMIA,,,
-OLD10,4819,mia.test,DEALMIA,,,2026-03-31
+OLD10,4819,,DEALMIA,,,2026-03-31
 BEN15,4819,ben.test,DEALBEN,,,
 ELSE10,5207,else.test,,,,
 `;

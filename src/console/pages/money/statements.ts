@@ -87,9 +87,16 @@ function sayCommission({ amount, currency, unknownOrders }: OpenMonth): string {
   return formatAtLeast(formatMoney(amount, currency), unknownOrders);
 }
 
-/** What a statement pays: `at least` as much, if it is unknown what some orders earn, or whether a fee is owed. */
-function sayToPay({ currencies, uncountedSums, unknownFees }: StatementSums): string {
-  return describeToPay(currencies, { uncounted: uncountedSums, unknownFees });
+/** What a statement pays, in all currencies or in one: `at least` as much, if it is unknown what some orders earn, or whether a fee is owed. */
+function sayToPay(
+  { currencies, uncountedSums, unknownFees }: StatementSums,
+  of: string | null = null,
+): string {
+  const isOf = ({ currency }: { readonly currency: string }) => of === null || currency === of;
+  return describeToPay(currencies.filter(isOf), {
+    uncounted: uncountedSums.filter(isOf),
+    unknownFees: unknownFees.filter(isOf),
+  });
 }
 
 /** Page that lists the open months with something to pay and the closed statements, and opens the statement of any month. */
@@ -260,7 +267,7 @@ ${factList([
   ],
 ])}
 ${currencies.length === 0 ? html`<p class="none">No order counts in this month, and there is nothing to correct.</p>` : null}
-${currencies.map((currency) => currencyTable(currency, { sums, visit }))}
+${currencies.map(({ currency }) => currencyTable(currency, { sums, visit }))}
 ${leftOut(sums, visit)}
 ${closed === null ? closeForm(visit, sums) : null}`,
   };
@@ -277,9 +284,10 @@ async function sayPaid({ db, config }: Visit, { month, closed }: StatementSums, 
 }
 
 function currencyTable(
-  { currency, amount }: CurrencySum,
-  { sums: { deals, month, closed }, visit }: { readonly sums: StatementSums; readonly visit: Visit },
+  currency: string,
+  { sums, visit }: { readonly sums: StatementSums; readonly visit: Visit },
 ): Html {
+  const { deals, month, closed } = sums;
   const rows = deals.filter((deal) => deal.currency === currency);
   const ids = [...new Set(rows.map(({ dealId }) => dealId))];
   const shown = ids.slice(0, PAGE_ROWS);
@@ -288,7 +296,7 @@ function currencyTable(
       sum === null ? null : formatNumber({ amount: sum, currency }),
     );
   const path = `/statements/${month}`;
-  return html`<h2>To pay in ${currency}: ${formatMoney(amount, currency)}</h2>
+  return html`<h2>To pay in ${currency}: ${sayToPay(sums, currency)}</h2>
 ${table(
   {
     rows: rows.filter(({ dealId }) => shown.includes(dealId)),
