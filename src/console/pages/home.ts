@@ -112,12 +112,8 @@ ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) 
       'order',
     )}`;
   const past = of(last).filter(({ day }) => Number(day.slice(8)) <= until);
-  const facts = [
-    ...(isOver ? [] : [`until day ${until}`]),
-    ...(isOver || of(last).length === 0 ? [] : [`${sum(past)} at that day of ${last}`]),
-    ...(of(last).length === 0 ? [] : [`${sum(of(last))} in all of ${last}`]),
-  ];
-  return html`<p><strong>${sum(of(month))}</strong> <small>${facts.join('; ')}</small></p>
+  const begun = isOver ? '' : `until day ${until}; ${sum(past)} at that day of ${last}, `;
+  return html`<p><strong>${sum(of(month))}</strong> <small>${begun}${sum(of(last))} in all of ${last}</small></p>
 ${barChart(
   daysOf(month).map((day, index) => ({
     label: index === 0 || index % 5 === 4 ? String(index + 1) : '',

@@ -428,56 +428,51 @@ function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): H
 `;
 }
 
-type Compared = {
-  readonly name: string;
-  readonly before: Html | string;
-  readonly now: Html | string;
-  readonly difference: string;
-};
+type Compared = readonly [name: string, before: Html | string, now: Html | string, difference?: string];
 
-/** Compares two runs of a job: status, duration, and the counts that differ. */
+/** Compares two runs of a job: status, duration, and the counts and amounts that differ. */
 function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
   const rows: readonly Compared[] = [
-    { name: 'Status', before: badge(before.status), now: badge(now.status), difference: '' },
-    {
-      name: 'Took',
-      before: formatDuration(before.seconds),
-      now: formatDuration(now.seconds),
-      difference: '',
-    },
-    ...compareCounts(before.counts, now.counts),
-    ...compareAmounts(before, now),
+    ['Status', badge(before.status), badge(now.status)],
+    ['Took', formatDuration(before.seconds), formatDuration(now.seconds)],
+    ...differences(countsOf(before), countsOf(now)),
   ];
   const about = `Run ${now.runId} compared with run ${before.runId}`;
   return html`<h2>Compared with ${anchor(visit.link(`/runs/${before.runId}`), `run ${before.runId}`)}</h2>
 ${before.counts === null ? html`<p>It stored no counts.</p>` : null}
 ${table({ rows, about, visit: null, none: 'Nothing to compare.' }, [
-  column('What', ({ name }: Compared) => name),
-  number(`Run ${before.runId}`, (row) => row.before),
-  number(`Run ${now.runId}`, (row) => row.now),
-  number('Difference', ({ difference }) => difference),
+  column('What', ([name]) => name),
+  number(`Run ${before.runId}`, ([, value]) => value),
+  number(`Run ${now.runId}`, ([, , value]) => value),
+  number('Difference', ([, , , difference = '']) => difference),
 ])}`;
 }
 
-function compareCounts(before: object | null, now: object | null): readonly Compared[] {
-  const [old, current] = [flatten(before ?? {}), flatten(now ?? {})];
-  return [...new Set([...current.keys(), ...old.keys()])].flatMap((name) => {
+/** The counts of a run, and what was accepted in each currency: exact text, of which no difference is computed. */
+function countsOf({ counts, amounts }: ListedRun): ReadonlyMap<string, unknown> {
+  const accepted = (amounts ?? []).map(({ currency, accepted: amount }) => [
+    `${wordOf('accepted')}, ${currency}`,
+    formatMoney(amount, currency),
+  ]);
+  return new Map([...flatten(counts ?? {}), ...flatten(Object.fromEntries(accepted))]);
+}
+
+function differences(
+  old: ReadonlyMap<string, unknown>,
+  current: ReadonlyMap<string, unknown>,
+): readonly Compared[] {
+  return [...new Set([...current.keys(), ...old.keys()])].flatMap((name): readonly Compared[] => {
     const [one, other] = [old.get(name), current.get(name)];
     // What a run does not count is 0 of it: a job's counts may have grown since.
     if ((one ?? 0) === (other ?? 0)) return [];
-    return {
-      name: name
-        .replace(/^entries: /, '')
-        .split(': ')
-        .map(wordOf)
-        .join(': '),
-      before: shown(one),
-      now: shown(other),
-      difference:
-        typeof one === 'number' && typeof other === 'number' && one !== other
-          ? `${other > one ? '+' : '−'}${formatCount(Math.abs(other - one))}`
-          : '',
-    };
+    const words = name
+      .replace(/^entries: /, '')
+      .split(': ')
+      .map(wordOf)
+      .join(': ');
+    if (typeof one !== 'number' || typeof other !== 'number') return [[words, shown(one), shown(other)]];
+    const sign = other > one ? '+' : '−';
+    return [[words, shown(one), shown(other), `${sign}${formatCount(Math.abs(other - one))}`]];
   });
 }
 
@@ -496,22 +491,6 @@ function shown(value: unknown): string {
   if (typeof value === 'number') return formatCount(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return typeof value === 'string' ? value : '';
-}
-
-/** One row per currency. Amounts are exact text, so no difference is computed. */
-function compareAmounts(before: ListedRun, now: ListedRun): readonly Compared[] {
-  const [old, current] = [before.amounts ?? [], now.amounts ?? []];
-  const currencies = [...new Set([...current, ...old].map(({ currency }) => currency))].sort();
-  const amountIn = (amounts: typeof old, currency: string): string => {
-    const found = amounts.find((one) => one.currency === currency);
-    return found === undefined ? '' : formatMoney(found.accepted, currency);
-  };
-  return currencies.map((currency) => ({
-    name: `${wordOf('accepted')}, ${currency}`,
-    before: amountIn(old, currency),
-    now: amountIn(current, currency),
-    difference: '',
-  }));
 }
 
 /** Shows what a run did: steps, requests and messages. */

@@ -20,7 +20,7 @@ import {
   table,
   whole,
 } from '../../render/block.ts';
-import { plural } from '../../render/text.ts';
+import { formatCount, plural } from '../../render/text.ts';
 import { describeHint, HINT_IS_NO_PROOF, settleCommands } from '../doubts/doubt-hints.ts';
 
 type Compared = {
@@ -83,17 +83,20 @@ export function describeCompared({
   ];
 }
 
-function orUnknown(count: number | null): string {
-  return count === null ? 'unknown' : String(count);
+export function orUnknown(count: number | null): string {
+  return count === null ? 'unknown' : formatCount(count);
+}
+
+/** Number of orders that the service may count: of each it is unknown. */
+export function mayBe({ doubts, writtenOff, late, creditedTwice }: ReconciledDeal): number {
+  return doubts + writtenOff + late + creditedTwice;
 }
 
 /** Columns that explain a difference. A column is omitted if it is 0 or unknown for all deals. */
 const EXPLAINING = [
   number('before', ({ before }: ReconciledDeal) => orUnknown(before)),
-  number('others', ({ others }: ReconciledDeal) => String(others)),
-  number('may be', ({ doubts, writtenOff, late, creditedTwice }: ReconciledDeal) =>
-    String(doubts + writtenOff + late + creditedTwice),
-  ),
+  number('others', ({ others }: ReconciledDeal) => formatCount(others)),
+  number('may be', (deal: ReconciledDeal) => formatCount(mayBe(deal))),
 ];
 
 function describeOrders(deals: readonly ReconciledDeal[], title: string, hasMore = false): readonly Block[] {
@@ -107,7 +110,7 @@ function describeOrders(deals: readonly ReconciledDeal[], title: string, hasMore
         creators(({ influencerHandle }) => influencerHandle),
         column('read', ({ readAt }) => (readAt === null ? 'never' : formatInstant(readAt))),
         number('counted', ({ theirs }) => orUnknown(theirs)),
-        number('posted', ({ ours }) => String(ours)),
+        number('posted', ({ ours }) => formatCount(ours)),
         ...EXPLAINING.filter(({ cell }) => deals.some((deal) => !['0', 'unknown'].includes(cell(deal)))),
         number('unexplained', ({ unexplained }) =>
           unexplained === null ? 'unknown' : formatDifference(unexplained),

@@ -1,4 +1,3 @@
-import type { ReconciledDeal } from '../../../core/money/reconciliation.ts';
 import { formatMoney } from '../../../core/money.ts';
 import type { Html, HtmlValue } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
@@ -12,7 +11,9 @@ import {
   describeDisputes,
   describePayouts,
   formatDifference,
+  mayBe,
   NO_CURRENCY,
+  orUnknown,
 } from '../../../reports/money/reconciliation.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { byChoice, byHandle, byText, readFilter } from '../../markup/filter.ts';
@@ -62,7 +63,32 @@ async function showDeals(
 ${form}
 ${shown === 'all' || rows.length === 0 ? null : html`<p>Only deals with a difference that nothing explains or that is not known, of ${plural(survey.deals, 'deal')} that were compared. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}</p>`}
 ${survey.withoutCurrency === 0 ? null : blockList([NO_CURRENCY], visit)}
-${dealTable(rows, { survey, visit })}
+${pagedTable(
+  {
+    rows,
+    visit,
+    about: 'Posted orders compared with those that the service counts',
+    none: noDifference(survey, visit),
+    key: ({ unexplained, dealId }) => [unexplained === null ? -1 : Math.abs(unexplained), dealId],
+  },
+  [
+    column('Deal', ({ dealId }) => anchor(visit.link(PATH, { deal: dealId }), dealId)),
+    column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
+    column('Read', ({ readAt }) => (readAt === null ? 'never' : instant(readAt, visit))),
+    number('Counted', ({ theirs }) => orUnknown(theirs)),
+    number('Posted', ({ ours }) => orUnknown(ours)),
+    number('Difference', ({ theirs, ours }) => orUnknown(theirs === null ? null : theirs - ours)),
+    number('Before', ({ before }) => orUnknown(before)),
+    number('Others', ({ others }) => orUnknown(others)),
+    number('May be', (deal) => orUnknown(mayBe(deal))),
+    number('Unexplained', ({ unexplained }) =>
+      unexplained === null ? 'unknown' : formatDifference(unexplained),
+    ),
+    number('Unexplained amount', ({ unexplainedAmount, accountCurrency }) =>
+      unexplainedAmount === null ? 'unknown' : formatMoney(unexplainedAmount, accountCurrency),
+    ),
+  ],
+)}
 <p class="dim">Counted: orders that the service counts. Posted: orders that this tool posted, and that were accepted when the deal was last read. Before: counted beyond those posted when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: in doubt, written off, credited twice, or in flight while the deal was read.</p>`,
   };
 }
@@ -77,38 +103,6 @@ function noDifference({ deals, unknownAmounts }: Survey, visit: Visit): HtmlValu
       ? 'no amount differs'
       : `whether the amounts of ${formatCount(unknownAmounts)} agree is not known`;
   return html`${plural(deals, 'deal')} ${deals === 1 ? 'was' : 'were'} compared: no count differs, and ${amounts}. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}`;
-}
-
-function dealTable(
-  rows: readonly ReconciledDeal[],
-  { survey, visit }: { readonly survey: Survey; readonly visit: Visit },
-): Html {
-  return pagedTable(
-    {
-      rows,
-      visit,
-      about: 'Posted orders compared with those that the service counts',
-      none: noDifference(survey, visit),
-      key: ({ unexplained, dealId }) => [unexplained === null ? -1 : Math.abs(unexplained), dealId],
-    },
-    [
-      column('Deal', ({ dealId }) => anchor(visit.link(PATH, { deal: dealId }), dealId)),
-      column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
-      column('Read', ({ readAt }) => (readAt === null ? 'never' : instant(readAt, visit))),
-      number('Counted', ({ theirs }) => countOf(theirs)),
-      number('Posted', ({ ours }) => countOf(ours)),
-      number('Difference', ({ theirs, ours }) => countOf(theirs === null ? null : theirs - ours)),
-      number('Before', ({ before }) => countOf(before)),
-      number('Others', ({ others }) => countOf(others)),
-      number('May be', (deal) => countOf(mayBe(deal))),
-      number('Unexplained', ({ unexplained }) =>
-        unexplained === null ? 'unknown' : formatDifference(unexplained),
-      ),
-      number('Unexplained amount', ({ unexplainedAmount, accountCurrency }) =>
-        unexplainedAmount === null ? 'unknown' : formatMoney(unexplainedAmount, accountCurrency),
-      ),
-    ],
-  );
 }
 
 async function showDeal(visit: Visit, dealId: string) {
@@ -133,9 +127,9 @@ async function showDeal(visit: Visit, dealId: string) {
       ['Deal', html`${dealAnchor(visit, dealId)} ${creatorAnchor(visit, deal.influencerHandle)}`],
       ['First read', deal.firstReadAt === null ? 'never' : instant(deal.firstReadAt, visit)],
       ['Last read', deal.readAt === null ? 'never' : instant(deal.readAt, visit)],
-      ['Counted', `${countOf(deal.theirs)}, ${money(deal.theirsAmount)}`],
+      ['Counted', `${orUnknown(deal.theirs)}, ${money(deal.theirsAmount)}`],
       ['Posted', `${formatCount(deal.ours)}, ${money(deal.oursAmount)}`],
-      ['Before', countOf(deal.before)],
+      ['Before', orUnknown(deal.before)],
       ['Others', formatCount(deal.others)],
       [
         'May be',
@@ -165,12 +159,4 @@ ${payouts.length === 0 ? null : blockList(describePayouts(payouts), visit)}
 ${orders.length === 0 ? html`<p class="none">No event of the service contradicts the orders that were posted.</p>` : null}
 ${blockList(describeDisputes(orders), visit)}`,
   };
-}
-
-function mayBe({ doubts, writtenOff, late, creditedTwice }: ReconciledDeal): number {
-  return doubts + writtenOff + late + creditedTwice;
-}
-
-function countOf(count: number | null): string {
-  return count === null ? 'unknown' : formatCount(count);
 }
