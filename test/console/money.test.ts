@@ -85,7 +85,9 @@ describe('the pages about money', () => {
       /2026-05 can be closed \d at least [\d.]+ EUR, 1 order unknown 2026-05 can be closed 1 0\.80 USD/,
     );
     const closing = textOf((await get('/statements/2026-05')).text);
-    expect(closing).toMatch(/To pay in EUR: at least [\d.]+ EUR, 1 order unknown .* To pay in USD: 0\.80 USD/);
+    expect(closing).toMatch(
+      /To pay in EUR: at least [\d.]+ EUR, 1 order unknown .* To pay in USD: 0\.80 USD/,
+    );
     expect(closing).toMatch(/when you pay it out: at least [\d.]+ EUR, [\d.]+ USD, 1 order unknown\./);
     const home = textOf((await get('/')).text);
     expect(home).toMatch(
