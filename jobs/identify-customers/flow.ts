@@ -51,8 +51,6 @@ export async function identifyCustomers(
 /**
  * Looks customers up first, because the addresses of a batch are deleted as soon as the service accepts it.
  * Then has workers submit batches, if there are any, and submits what they leave.
- *
- * @throws KnownError `customers_refused` (exit 2) if the service accepts no batch at all.
  */
 async function submit(
   run: Run<IdentifyCustomersSettings>,

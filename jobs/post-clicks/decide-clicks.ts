@@ -266,8 +266,6 @@ type Renamed = { readonly before: string; readonly now: string; readonly lastDay
  * Stops a run whose new clicks another source has stated before, which the job no longer reads. Clicks are
  * known by their source, because several sources may count the clicks of one day. So the clicks of a renamed
  * source would be added to the totals a second time. Call it once `desired_entries` is filled.
- *
- * @throws KnownError `click_source_renamed` (exit 2).
  */
 async function refuseRenamedSource(
   trx: Transaction<DB>,

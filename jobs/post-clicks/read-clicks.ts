@@ -116,12 +116,7 @@ function readerOf(
   };
 }
 
-/**
- * Creates the function that says which rows are no clicks of people, by the `exclusions` of the layout.
- *
- * @throws FileHeld `column_missing` if the file lacks a column of these, or has one of such a meaning that the layout does not
- * read.
- */
+/** Creates the function that says which rows are no clicks of people, by the `exclusions` of the layout. */
 function excluderOf(
   header: ResolvedHeader,
   { exclusions, mayBeMissing }: Layout,

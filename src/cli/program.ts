@@ -214,8 +214,6 @@ function refuseOptionsFirst(program: Command, words: readonly string[]): void {
 /**
  * Options before a subcommand count as if they followed it: `backfill --dry-run resume`. Commander gives them only to
  * the parent, whose action does not run.
- *
- * @throws KnownError `usage` (exit 2) for an option that the subcommand does not have.
  */
 function takeOptionsBefore(command: Command): void {
   for (let { parent } = command; parent !== null; { parent } = parent)

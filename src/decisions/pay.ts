@@ -263,7 +263,7 @@ async function refuseBooked(db: Database, payments: readonly Payment[], where: s
     });
 }
 
-/** The payments of a file, each with its account. @throws KnownError `payments_not_exported` (exit 2). */
+/** The payments of a file, each with its account. */
 function takeOrders(
   payments: readonly Payment[],
   { proposalId, as, canPay, payees }: Omit<Export, 'statements'> & { readonly payees: readonly Payee[] },
@@ -443,7 +443,6 @@ export async function completePayment(
   return { payment, rest, auditId };
 }
 
-/** @throws KnownError `payment_not_settled` (exit 2) if a day has begun nowhere yet: what will be paid is not paid. */
 async function requirePast(trx: DatabaseTransaction, day: string): Promise<void> {
   const isToCome = await finds(trx)`
     select where ${day}::date > (clock_timestamp() at time zone 'UTC' + interval '14 hours')::date`;
@@ -457,11 +456,7 @@ async function requirePast(trx: DatabaseTransaction, day: string): Promise<void>
     });
 }
 
-/**
- * Locks a payment, and reads what the bank booked about it.
- *
- * @throws KnownError `payment_not_settled` (exit 2): there is none, or a booking about it waits for a decision.
- */
+/** Locks a payment, and reads what the bank booked about it. */
 async function lockPayment(
   trx: DatabaseTransaction,
   paymentId: string,

@@ -97,8 +97,6 @@ async function askAgain(db: Database, options: Taking): Promise<Acquired> {
  * Waits for the lease of a process that may be gone, with a countdown. A lease that ends later than before, or
  * that has another holder, belongs to a process that is running: the wait then ends. So it never takes longer
  * than a lease lasts.
- *
- * @throws KnownError `interrupted` (exit 130) if the process is told to stop.
  */
 async function waitUntilOver(db: Database, busy: Busy, options: Taking): Promise<Acquired> {
   const { waitingIn: progress, draining } = options;

@@ -236,8 +236,6 @@ const SWITCHES = ['json', 'live', 'dry_run', 'help'];
 /**
  * Parses `<operation> --field value …`. Any unknown option is a field, so that fields that the specification
  * does not show can be sent too. `--deal-id` and `--deal_id` are the same.
- *
- * @throws KnownError `usage` (exit 2).
  */
 function readApiWords(words: readonly string[]): ApiWords {
   const fields: Record<string, string[]> = {};

@@ -150,7 +150,6 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** @throws KnownError `fault_invalid` (exit 2). */
 async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[]> {
   const { explainIssues } = await import('../../service/explain-issues.ts');
   const { FAULT_KINDS, parseFaultFlag } = await import('../../sandbox/faults.ts');

@@ -28,7 +28,6 @@ export function triggerCommand(): Command {
     .action((kind: string, flags: Flags) => trigger(kind, flags));
 }
 
-/** @throws KnownError `sandbox_unreachable`, `trigger_refused` (exit 2). */
 async function trigger(kind: string, { url, account, set = {}, dryRun }: Flags): Promise<void> {
   const whose = account === undefined ? '' : `?account=${encodeURIComponent(account)}`;
   const path = `/_sandbox/trigger/${encodeURIComponent(kind)}${whose}`;

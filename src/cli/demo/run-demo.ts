@@ -170,8 +170,6 @@ function postedTwice(count: number): KnownError {
  * Prepares the folder in which the demo works: a copy of its configuration and exports. The database and
  * report of an earlier demo are removed; other files stay. The bundled files are never written to, so that a
  * copy of them never contains a ledger.
- *
- * @throws KnownError `demo_folder` (exit 2) if the current folder is not writable.
  */
 function prepareDemoFolder(): string {
   const folder = demoFolder();

@@ -83,10 +83,7 @@ async function showChecks(output: Output, options: ChecksOptions): Promise<ExitC
   return EXIT.ok;
 }
 
-/**
- * Acknowledges findings.
- * @throws KnownError (exit 2) if none of the findings is open.
- */
+/** Acknowledges findings. */
 async function acknowledgeFindings(
   output: Output,
   ids: readonly string[],

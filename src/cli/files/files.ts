@@ -109,11 +109,7 @@ async function showFiles(output: Output, options: FilesOptions): Promise<ExitCod
   return exitCode;
 }
 
-/**
- * Releases one held file, or all with `--all`.
- * @throws KnownError (exit 2) if no held file or several have the name, or if `--all` needs a confirmation
- *   and there is no terminal.
- */
+/** Releases one held file, or all with `--all`. */
 async function releaseFile(
   output: Output,
   name: string | undefined,
@@ -165,7 +161,6 @@ async function releaseFile(
   });
 }
 
-/** @throws KnownError (exit 2) if the file is held for another reason. */
 async function takeNewest(
   db: Database,
   options: {
@@ -190,10 +185,7 @@ async function takeNewest(
   return EXIT.ok;
 }
 
-/**
- * Marks files to be read again by the next run, by name or by layout.
- * @throws KnownError (exit 2) if no file was read under the name or with the layout.
- */
+/** Marks files to be read again by the next run, by name or by layout. */
 async function rereadFiles(
   output: Output,
   name: string | undefined,

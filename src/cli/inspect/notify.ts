@@ -47,9 +47,7 @@ export const notifyCommand: CommandDefinition = {
 
 /**
  * Sends a test notice to one channel or to all, and prints the results.
- *
  * @returns 2 if a channel did not accept it.
- * @throws KnownError `channels_missing`, `channel_unknown` (exit 2).
  */
 async function testChannels(
   output: Output,

@@ -113,9 +113,7 @@ type RecoverOptions = DecisionOptions & { readonly from?: string; readonly accep
  * Makes a database usable again that lost claims of this data folder. It records the lost claims as accepted,
  * in doubt or not processed, and the list of the service if one is given, in one transaction: all of it, or nothing. Running
  * it again is harmless.
- *
  * @returns 0 if runs can continue.
- * @throws KnownError (exit 7) if claims are missing that no journal on this machine describes.
  */
 async function recoverLostClaims(output: Output, options: RecoverOptions): Promise<ExitCode> {
   const { openConfig, withDatabase, withMigratedDatabase } = await import('../open/open-config.ts');

@@ -21,8 +21,6 @@ const SAFE = 'Nothing was changed.';
 /**
  * Reads a file of orders that were credited elsewhere before. Records all of them, or none if a row cannot be
  * used. A file that is recorded already stays as it is (`isKnown`).
- *
- * @throws KnownError `seed_unreadable` (exit 2), `seed_invalid` (exit 3) with the line and column of each row.
  */
 async function seedOrders(
   db: Database,

@@ -19,7 +19,6 @@ export const accrualsCommand: CommandDefinition = {
   action: showAccruals,
 };
 
-/** @throws KnownError if the terms cannot be loaded, or the month is open before a closed one (exit 2). */
 async function showAccruals(
   output: Output,
   given: string | undefined,

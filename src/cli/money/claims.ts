@@ -112,11 +112,7 @@ async function showClaims(output: Output, options: ListOptions): Promise<ExitCod
 
 const NAMED = 20;
 
-/**
- * Adds the claims of a file.
- * @returns 3 if some lines cannot be used; the others are added.
- * @throws KnownError `claims_unreadable` (exit 2).
- */
+/** Adds the claims of a file. @returns 3 if some lines cannot be used; the others are added. */
 async function performAdding(output: Output, path: string, options: AddOptions): Promise<ExitCode> {
   const { readSheetFile, describeProblems } = await import('../../core/text/read-sheet.ts');
   const { addClaims } = await import('../../decisions/decide-claims.ts');
@@ -175,10 +171,7 @@ async function performAdding(output: Output, path: string, options: AddOptions):
   return problems.length > 0 ? EXIT.rowsRejected : EXIT.ok;
 }
 
-/**
- * Gives a creator the answers to all claims.
- * @throws KnownError `claim_not_found` (exit 2).
- */
+/** Gives a creator the answers to all claims. */
 async function performReplying(output: Output, options: ReplyOptions): Promise<ExitCode> {
   const { answerCreator, claimRulesOf } = await import('../../decisions/decide-claims.ts');
   const { describeReply, renderReplyCsv } = await import('../../reports/claims/claims.ts');
@@ -204,10 +197,7 @@ async function performReplying(output: Output, options: ReplyOptions): Promise<E
   return EXIT.ok;
 }
 
-/**
- * Closes a claim or opens it again.
- * @throws KnownError `claim_not_found`, `claim_state_same` (exit 2).
- */
+/** Closes a claim or opens it again. */
 async function performClosing(output: Output, claimId: string, options: CloseOptions): Promise<ExitCode> {
   const { claimRulesOf, closeClaim } = await import('../../decisions/decide-claims.ts');
   const { config, decide } = await openCommand(output, options);

@@ -61,10 +61,7 @@ async function showConflicts(output: Output, options: ConflictsOptions): Promise
   return EXIT.ok;
 }
 
-/**
- * Shows what a rule would decide otherwise. The decisions are made in a transaction that is rolled back.
- * @throws KnownError `usage` (exit 2) if the job is not clear.
- */
+/** Shows what a rule would decide otherwise. The decisions are made in a transaction that is rolled back. */
 async function previewRule(
   output: Output,
   rule: Attribution,

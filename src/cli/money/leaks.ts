@@ -62,10 +62,7 @@ async function showLeaks(output: Output, options: ConfigOptions): Promise<ExitCo
   return leaks.some(({ acknowledged }) => acknowledged === null) ? EXIT.rowsRejected : EXIT.ok;
 }
 
-/**
- * Records that a person acknowledged a code.
- * @throws KnownError `code_not_flagged` (exit 2).
- */
+/** Records that a person acknowledged a code. */
 async function performAcknowledging(
   output: Output,
   written: string,
@@ -89,10 +86,7 @@ async function performAcknowledging(
   return EXIT.ok;
 }
 
-/**
- * Lets a code earn nothing from a day on, or with `--dry-run` shows what that would change.
- * @throws KnownError `leak_day_unknown`, `terms_not_written` (exit 2) and those of `previewVoid`.
- */
+/** Lets a code earn nothing from a day on, or with `--dry-run` shows what that would change. */
 async function performVoid(output: Output, written: string, options: VoidOptions): Promise<ExitCode> {
   const { findLeaks } = await import('../../money/leaks/find-leaks.ts');
   const { previewVoid } = await import('../../money/leaks/preview-void.ts');

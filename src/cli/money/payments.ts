@@ -175,11 +175,7 @@ async function showPayments(output: Output, options: ListOptions): Promise<ExitC
   return EXIT.ok;
 }
 
-/**
- * Proposes payments.
- * @throws KnownError `payments_not_proposed`, `payees_unusable` (exit 2).
- * @returns 3 if some amounts are not paid because bank data or a deal is missing.
- */
+/** Proposes payments. @returns 3 if some amounts are not paid because bank data or a deal is missing. */
 async function performProposing(output: Output, month: string, options: DecisionOptions): Promise<ExitCode> {
   const { proposePayments } = await import('../../decisions/pay.ts');
   const { describeUnpaid } = await import('../../reports/payments/payments.ts');
@@ -209,8 +205,6 @@ async function performProposing(output: Output, month: string, options: Decision
 /**
  * Writes the file for the bank on standard output. The payments are recorded as exported before a byte is written, so a
  * process that is killed leaves a payment that can be exported again, and never one that is proposed twice.
- *
- * @throws KnownError `payments_not_exported`, `payees_unusable` (exit 2).
  * @returns 3 if payments of the proposal are in no file yet.
  */
 async function performExporting(
@@ -247,7 +241,6 @@ async function performExporting(
 /**
  * Reads a file of the bank.
  * @returns 3 if a booking is held, of this file or an earlier one, or cannot be read.
- * @throws KnownError `bank_file_unreadable` (exit 2).
  */
 async function performReading(output: Output, path: string, options: ConfigOptions): Promise<ExitCode> {
   const { readSheetFile } = await import('../../core/text/read-sheet.ts');
@@ -286,7 +279,7 @@ async function performReading(output: Output, path: string, options: ConfigOptio
   return file.problems.length + held.length === 0 ? EXIT.ok : EXIT.rowsRejected;
 }
 
-/** Confirms or dismisses a held booking. @throws KnownError `booking_not_decided` (exit 2). */
+/** Confirms or dismisses a held booking. */
 async function performDeciding(
   output: Output,
   { booking, isPayment }: { readonly booking: string; readonly isPayment: boolean },
@@ -303,7 +296,7 @@ async function performDeciding(
   return EXIT.ok;
 }
 
-/** Cancels a payment. @throws KnownError `payment_not_settled` (exit 2). */
+/** Cancels a payment. */
 async function performCancelling(
   output: Output,
   paymentId: string,
@@ -322,7 +315,7 @@ async function performCancelling(
   return EXIT.ok;
 }
 
-/** Records that the rest of a payment was paid in another way. @throws KnownError `payment_not_settled` (exit 2). */
+/** Records that the rest of a payment was paid in another way. */
 async function performCompleting(
   output: Output,
   paymentId: string,
@@ -340,7 +333,7 @@ async function performCompleting(
   return EXIT.ok;
 }
 
-/** Records a payment that was made in another way. @throws KnownError `payments_not_proposed` (exit 2). */
+/** Records a payment that was made in another way. */
 async function performSettling(output: Output, month: string, options: SettleOptions): Promise<ExitCode> {
   const { recordPaidElsewhere } = await import('../../decisions/pay.ts');
   const { config, decide } = await openCommand(output, options);

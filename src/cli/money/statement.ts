@@ -130,10 +130,7 @@ export const statementCommand: CommandDefinition = {
   ],
 };
 
-/**
- * Prints a statement: as it was closed, or as closing it now would write it.
- * @throws KnownError if the terms cannot be loaded.
- */
+/** Prints a statement: as it was closed, or as closing it now would write it. */
 async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
   const { convertLines } = await import('../../money/convert-lines.ts');
   const { findBrokenRules, loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
@@ -257,10 +254,7 @@ function warnOfBrokenRules(output: Output, broken: readonly KnownError[]): void 
   }
 }
 
-/**
- * Closes a month and records who closed it.
- * @throws KnownError `statement_not_closed` (exit 2) if the month cannot be closed.
- */
+/** Closes a month and records who closed it. */
 async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
   const { closeMonth, whyNotClosed } = await import('../../decisions/close-month.ts');
   const { keepEarnings } = await import('../../money/kept-earnings.ts');
@@ -314,7 +308,6 @@ type SendOptions = DecisionOptions & {
 /**
  * Sends the statement of a deal.
  * @returns 6 if it is unclear whether the mail server took it, 2 if it did not.
- * @throws KnownError `statement_not_sent` (exit 2).
  */
 async function performSending(output: Output, options: SendOptions): Promise<ExitCode> {
   const { describeMail, requestStatementMail, sendStatementMails } = await import(
@@ -364,7 +357,7 @@ type MailsOptions = ConfigOptions & {
 
 const SHOWN_MAILS = 1_000;
 
-/** Lists mails, or settles an unclear one. @throws KnownError `mail_not_unclear` (exit 2). */
+/** Lists mails, or settles an unclear one. */
 async function performMails(output: Output, options: MailsOptions): Promise<ExitCode> {
   const { describeMail, settleInterrupted, settleStatementMail } = await import(
     '../../decisions/send-statement.ts'
@@ -417,9 +410,7 @@ type RestatedOptions = ConfigOptions & {
 
 /**
  * Lists orders that are stated in another currency than was sent, or decides about those that are named.
- *
  * @returns 3 if orders are listed that wait for a decision.
- * @throws KnownError `order_not_restated` (exit 2): no such order waits, or it is not clear which one is meant.
  */
 async function performRestated(output: Output, options: RestatedOptions): Promise<ExitCode> {
   const { settleOtherCurrency } = await import('../../decisions/settle-restated.ts');

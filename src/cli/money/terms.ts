@@ -37,10 +37,7 @@ export const termsCommand: CommandDefinition = {
   ],
 };
 
-/**
- * Shows what each deal would have earned under a draft, beside what it earned. Nothing is changed.
- * @throws KnownError `statement_rules_unreadable` (exit 2), `statement_rules_invalid` (exit 3).
- */
+/** Shows what each deal would have earned under a draft, beside what it earned. Nothing is changed. */
 async function performReplay(output: Output, options: ReplayOptions): Promise<ExitCode> {
   const { loadStatementRules } = await import('../../money/load-rules.ts');
   const { replayTerms, sumReplay } = await import('../../money/replay-terms.ts');

@@ -35,11 +35,7 @@ export const forgetCommand: CommandDefinition = {
   action: forgetByAddress,
 };
 
-/**
- * Deletes a customer's data by e-mail address and prints a certificate.
- * @throws KnownError `bad_address`, `customer_key_missing`, … (exit 2); `already_running` (exit 5) while a
- *   run reads customers.
- */
+/** Deletes a customer's data by e-mail address and prints a certificate. */
 async function forgetByAddress(
   output: Output,
   given: string | undefined,

@@ -80,7 +80,6 @@ export async function reviewDoubt({ db, output, entryId, options }: Review): Pro
   return EXIT.ok;
 }
 
-/** @throws KnownError (exit 2) if no decision was given. */
 function chosenDecision({ accepted, writeOff, resend, acknowledge }: DoubtOptions): Decision {
   if (accepted) return 'accepted';
   if (writeOff) return 'write_off';

@@ -73,10 +73,7 @@ async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCod
   return EXIT.ok;
 }
 
-/**
- * Pauses or resumes a job, or requests a run now.
- * @throws KnownError (exit 2) if the decision does not apply to the job's state.
- */
+/** Pauses or resumes a job, or requests a run now. */
 async function performControl(
   output: Output,
   control: { readonly job: string; readonly decision: JobDecision; readonly options: DecisionOptions },

@@ -64,7 +64,6 @@ export async function performJob(output: Output, request: Request): Promise<Exit
   return done.exitCode;
 }
 
-/** @throws KnownError `usage` (exit 2) if there is not exactly one job. */
 function onlyJob({ jobs, path }: PipelineConfig, { isPlan }: Request): string {
   const [only, ...others] = Object.keys(jobs);
   if (only !== undefined && others.length === 0) return only;
@@ -193,9 +192,7 @@ function needsNoApproval({ name, kind }: JobSettings): KnownError {
 /**
  * Checks the file of `--report` before the run does anything, so that a run that has posted does not end
  * without its report.
- *
  * @returns a function that writes the file.
- * @throws KnownError `report_file_invalid` (exit 2) if the folder does not exist or is not writable.
  */
 function openReportFile(path: string): (page: string) => void {
   const file = resolve(path);

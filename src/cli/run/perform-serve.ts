@@ -238,12 +238,7 @@ async function openReceiver({ config, db, log }: Serving): Promise<Receiver | nu
   });
 }
 
-/**
- * Returns the jobs with a schedule, or with another job to follow.
- *
- * @throws KnownError `nothing_to_serve`, or what prevents the jobs from sending (exit 2), so that it fails at
- *   the start and not at night.
- */
+/** Returns the jobs with a schedule, or with another job to follow. */
 function jobsToServe(config: PipelineConfig): readonly JobSettings[] {
   const jobs = Object.values(config.jobs).filter(
     ({ schedule, after }) => schedule !== null || after !== null,

@@ -41,9 +41,7 @@ function parseKinds(text: string): readonly UnitKind[] {
 /**
  * Does units of work until SIGTERM or SIGINT. Then it finishes the requests in flight and returns the rest to
  * the queue.
- *
  * @returns 0 if it stopped in order; 130 if the grace period ended first.
- * @throws KnownError about the configuration (exit 2) or the database.
  */
 async function performWork(output: Output, options: WorkOptions): Promise<ExitCode> {
   const { openConfig, withMigratedDatabase } = await import('../open/open-config.ts');
@@ -82,7 +80,6 @@ async function performWork(output: Output, options: WorkOptions): Promise<ExitCo
   });
 }
 
-/** @throws KnownError (exit 2) if no run would share work with a worker. */
 async function requireWorkers(config: PipelineConfig): Promise<void> {
   const isEmbedded = config.database.url === '';
   if (config.work.engine === 'pg-boss' && !isEmbedded) return;

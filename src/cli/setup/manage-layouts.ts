@@ -249,11 +249,7 @@ type ColumnUse = {
   readonly mayBeMissing: readonly { readonly column: string; readonly reason: string }[];
 };
 
-/**
- * Describes which columns of a header a layout reads.
- *
- * @throws FileHeld `header_mismatch`, `ambiguous_header`.
- */
+/** Describes which columns of a header a layout reads. */
 function describeColumns(header: readonly string[], layout: Layout, readFor: ReadFor): ColumnUse {
   const reduced = layoutFor(layout, readFor) ?? layout;
   const resolved = resolveHeader(header, reduced);

@@ -44,8 +44,6 @@ export function ensureHome(): void {
 /**
  * Returns the certificate authorities of this machine and those of AWS_CA_BUNDLE, which the SDK for
  * JavaScript ignores. Null if AWS_CA_BUNDLE is not set.
- *
- * @throws KnownError `s3_ca_bundle_unreadable` (exit 2).
  */
 function readCaBundle({ AWS_CA_BUNDLE: path }: Environment): string[] | null {
   if (!path) return null;

@@ -111,10 +111,7 @@ export function connectServer(options: ServerOptions): {
  */
 const DEFAULT_STATEMENT_LIMIT_MS = 15 * 60_000;
 
-/**
- * Sets up a session within a time limit, because the pool's own limit covers only the handshake. @throws the
- * error of the server, or a timeout if it does not answer.
- */
+/** Sets up a session within a time limit, because the pool's own limit covers only the handshake. */
 async function prepared(client: WireClient, sortMemoryMb: number): Promise<PreparedSession> {
   const error = new Error('timeout exceeded when trying to connect');
   const timer = setTimeout(() => cut(client, error), CONNECT_TIMEOUT_MS);

@@ -298,10 +298,7 @@ type Row = {
   state: string | null;
 };
 
-/**
- * Lists sessions of this process that wait for a lock, with the holders. @throws if the server refuses, or
- * does not answer in time.
- */
+/** Lists sessions of this process that wait for a lock, with the holders. */
 async function findLockWaits(
   client: pg.Client,
   applicationName: string,

@@ -222,12 +222,7 @@ function badEncoding(
  */
 const PIECE_BYTES = 4_096;
 
-/**
- * Converts text of another encoding to UTF-8.
- *
- * @throws FileHeld `bad_encoding`. The reported byte is where the decoder detected the error, at most a few
- * bytes after the invalid one.
- */
+/** Converts text of another encoding to UTF-8. */
 async function* transcode(bytes: AsyncIterable<Uint8Array>, place: EncodedFile): AsyncGenerator<Uint8Array> {
   const createDecoder = await decoderFor(place.encoding);
   const decoder = createDecoder();
@@ -336,8 +331,6 @@ const LONGEST = 4;
 /**
  * Passes UTF-8 through and validates it (12 GB/s). Only a character that is split between two pieces is
  * moved, so that every piece that is passed on is valid by itself.
- *
- * @throws FileHeld `bad_encoding`.
  */
 async function* validateUtf8(
   bytes: AsyncIterable<Uint8Array>,

@@ -243,8 +243,6 @@ const MAX_ENTRIES = 1_000;
 /**
  * Extracts the only CSV of a zip file. A zip must be read from its end, so it is first stored in a private
  * temporary file.
- *
- * @throws FileHeld `damaged_zip`, `encrypted_zip`, `zip_not_one_csv`, `too_large`, `compression_bomb`.
  */
 async function* unzip(
   bytes: AsyncIterable<Uint8Array>,

@@ -138,7 +138,7 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Waits for the work. @throws the reason of the signal if it aborts first. */
+/** Waits for the work. */
 async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();

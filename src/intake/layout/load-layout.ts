@@ -98,7 +98,6 @@ function parseLayout(
 
 type Opened = { readonly file: string; readonly document: Document; readonly lines: LineCounter };
 
-/** @throws KnownError `layout_invalid` if the text is no YAML. */
 function open(file: string, text: string): Opened {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

@@ -305,8 +305,6 @@ type Made = { readonly name: string; readonly cellOf: (cells: readonly string[])
  * Adds the conditional and joined columns whose original columns exist in the file. They are placed after the last
  * column of the file, so that the other parts of a layout find them by name like any column. If there are
  * none, rows stay unchanged.
- *
- * @throws FileHeld `ambiguous_header` if the file already has a column with that name.
  */
 function extendHeader(
   header: readonly string[],

@@ -227,8 +227,6 @@ const MAX_ALONE = 1_024;
 /**
  * Reads files one after the other, and small ones several at a time. The next ones are opened early if they are
  * small, so that their first records are parsed while the database seals the ones before.
- *
- * @throws the error that makes most files unreadable.
  */
 async function readInTurn(
   run: Run,

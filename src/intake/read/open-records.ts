@@ -183,9 +183,7 @@ const MAX_LINE_CHARS = 64 * 1024;
  * Passes on the decoded text of a file, and holds the file at its end if its letters contradict the encoding that
  * the source or the layout states. Every byte has a meaning in most encodings of one byte, so decoding alone shows
  * nothing: a code in cp932 becomes another code.
- *
  * @param stated the encoding that was stated. A byte order mark takes precedence, so UTF-8 may pass.
- * @throws FileHeld `wrong_encoding`.
  */
 async function* holdMisread(
   chunks: AsyncIterable<Uint8Array>,

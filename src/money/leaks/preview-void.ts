@@ -148,7 +148,6 @@ export function withVoid(
   return { ...edited, ended: valid.map(({ line }) => line), isWritten: false };
 }
 
-/** @throws KnownError `code_is_void` (exit 2): somebody has decided this void. */
 async function refuseRecorded(
   db: Database,
   { code, day }: { readonly code: string; readonly day: string },

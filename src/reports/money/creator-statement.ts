@@ -60,9 +60,7 @@ export async function openCreatorStatement(
 /**
  * Describes the statement of one deal for its creator: in the language that somebody wrote for the creator, else the one
  * of the settings.
- *
  * @param options.creators the rows of creators.csv.
- * @throws KnownError `logo_unusable` (exit 2)
  */
 function describeCreatorStatement(
   of: CreatorStatement,

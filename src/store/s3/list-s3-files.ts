@@ -149,9 +149,6 @@ function isFull({ Contents: objects = [] }: ListObjectsV2CommandOutput): boolean
 /**
  * Creates the function that decides whether a listing goes on at a marker. A part of a listing is never taken for
  * the whole.
- *
- * @throws KnownError `s3_listing_unusable` (exit 1) from that function, if the store says that there is more but
- * not where, or sends the same marker again.
  */
 function pageOrder(request: S3Request): (marker: string | undefined, isTruncated: boolean) => boolean {
   const seen = new Set<string>();

@@ -237,8 +237,6 @@ type S3BodyOptions = {
 /**
  * Requests an object from `offset` on, in the version that was listed. Rejects with the SDK's error (412 if
  * the object was replaced).
- *
- * @throws VersionGone if the answer is another version. This happens with a store that ignores `If-Match`.
  */
 async function openS3Body(object: PinnedObject, { client, offset, signal }: S3BodyOptions): Promise<S3Body> {
   const { bucket, key, version } = object;
