@@ -203,5 +203,4 @@ function jobsOf({ config }: Patient): readonly AttributeOrdersSettings[] {
   return Object.values(config.jobs).filter(isAttributeOrders);
 }
 
-/** What `doctor` looks at for jobs of this kind. */
 export const diagnostics: readonly Diagnostic[] = [codes, identities, days, channels];

@@ -84,7 +84,6 @@ const fields = z.strictObject({
     ),
 });
 
-/** Parses the settings of such a job in `pipeline.yaml`. */
 export const attributeOrdersFields = fields.transform(
   (file) =>
     ({ name, resolvePath, hasCustomerKeys }: JobContext) => {

@@ -10,7 +10,6 @@ const fields = z.strictObject({
   ),
 });
 
-/** Parses the settings of such a job in `pipeline.yaml`. */
 export const deleteDataFields = fields.transform((file) => ({ name }: JobContext) => {
   const { source, ...job } = camelCased(file);
   return { ...job, name, sources: source === null ? [] : [source] };

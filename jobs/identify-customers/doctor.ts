@@ -27,7 +27,6 @@ const hashKey: Diagnostic = {
   },
 };
 
-/** What `doctor` looks at for jobs of this kind. */
 export const diagnostics: readonly Diagnostic[] = [hashKey];
 
 /** Number of rows of the newest file in which consent is counted. */

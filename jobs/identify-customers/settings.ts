@@ -47,7 +47,6 @@ const fields = z.strictObject({
     ),
 });
 
-/** Parses the settings of such a job in `pipeline.yaml`. */
 export const identifyCustomersFields = fields.transform((file) => ({ name }: JobContext) => {
   const { source, recheckAfter: recheckAfterDays, ...job } = camelCased(file);
   const brandId = String(job.brandId);

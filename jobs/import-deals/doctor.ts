@@ -16,7 +16,6 @@ const mirror: Diagnostic = {
   },
 };
 
-/** What `doctor` looks at for jobs of this kind. */
 export const diagnostics: readonly Diagnostic[] = [mirror];
 
 /** Checks the first rows of a list of creators. @throws FileHeld if a run would hold it for them. */

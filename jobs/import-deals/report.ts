@@ -40,7 +40,6 @@ export type DealCounts = FileCounts & {
   readonly to_create: number;
   readonly refused: number;
   readonly in_doubt: number;
-  /** Written off by a person. */
   readonly written_off: number;
   /** Creators for whom a person must make the decision. */
   readonly held: number;
@@ -75,7 +74,6 @@ export type DealDetails = FileDetails &
   DoubtDetails & {
     readonly held: readonly WaitingCreator[];
     readonly differing: readonly WaitingCreator[];
-    /** Why the service refused deals, notes, stages and statuses. */
     readonly refusals: readonly {
       readonly what: string;
       readonly reason: string;

@@ -17,7 +17,6 @@ const fields = z.strictObject({
     ),
 });
 
-/** Parses the settings of such a job in `pipeline.yaml`. */
 export const importDealsFields = fields.transform((file) => ({ name }: JobContext) => {
   const { source, ...job } = camelCased(file);
   return { ...job, name, sources: source };

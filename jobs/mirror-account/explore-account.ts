@@ -36,9 +36,7 @@ export type Exploring = {
   readonly askedBefore: Date;
 };
 
-/** The result of searching for deals. */
 export type Explored = {
-  /** Number of newly discovered deals. */
   readonly discovered: number;
   readonly problems: readonly string[];
 };

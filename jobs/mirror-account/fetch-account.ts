@@ -134,7 +134,6 @@ function createBatches<Item>(write: (items: readonly Item[]) => Promise<void>) {
   let beganAt = 0;
   let writing: Promise<void> = Promise.resolve();
 
-  /** Writes what was added. */
   function flush(): Promise<void> {
     const batch = items;
     items = [];

@@ -38,7 +38,6 @@ const fields = z.strictObject({
     .describe('Whether to request collaborations (codes, links, sales) with each deal.'),
 });
 
-/** Parses the settings of such a job in `pipeline.yaml`. */
 export const mirrorAccountFields = fields.transform((file) => ({ name }: JobContext) => {
   const { autocomplete, autocompleteBudget, ...job } = camelCased(file);
   return { ...job, name, sources: [], autocompleteBudget: autocomplete ? autocompleteBudget : 0 };

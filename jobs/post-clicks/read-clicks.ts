@@ -18,7 +18,6 @@ import { type DateWatch, watchDates, withDateOrder } from '../../src/intake/valu
 import { parseId } from '../../src/intake/values/parse-id.ts';
 import { timeParser } from '../../src/intake/values/parse-time.ts';
 
-/** Clicks as stated in one row of an export. */
 export type StatedClicks = {
   /** What was clicked, in a normalised form, so that all spellings are equal. */
   readonly subject: string;

@@ -47,7 +47,6 @@ export type ClickCounts = FileCounts & {
   readonly ready: number;
   readonly refused: number;
   readonly in_doubt: number;
-  /** Written off by a person. */
   readonly written_off: number;
   /** Clicks posted in excess of what the files state now. The service cannot remove clicks. */
   readonly too_many: number;
@@ -61,7 +60,6 @@ export type ClickDetails = FileDetails &
     /** The links and codes with the most clicks. */
     readonly unowned: readonly UnownedClicks[];
     readonly unownedTotal: number;
-    /** Why the service refused clicks. */
     readonly refusals: readonly { readonly reason: string; readonly clicks: number }[];
     /** Number of adjustments recorded in this run, for entries that differ from what the files state now. */
     readonly adjusted: number;

@@ -13,7 +13,6 @@ const fields = z.strictObject({
   ),
 });
 
-/** Parses the settings of such a job in `pipeline.yaml`. */
 export const postClicksFields = fields.transform((file) => ({ name, resolvePath }: JobContext) => {
   const { source, ...job } = camelCased(file);
   return { ...job, name, sources: source, codes: resolvePath(job.codes) };

@@ -41,7 +41,6 @@ export type OutreachCounts = {
   readonly excluded: Readonly<Record<string, number>>;
   readonly refused: number;
   readonly in_doubt: number;
-  /** Written off by a person. */
   readonly written_off: number;
   /**
    * Search credits, as text with two decimals: the budget of a run, the credits that this run spent, the

@@ -55,7 +55,6 @@ const fields = z.strictObject({
     ),
 });
 
-/** Parses the settings of such a job in `pipeline.yaml`. */
 export const submitOutreachFields = fields.transform((file) => ({ name }: JobContext) => {
   const { platform, verified, credits, ...job } = camelCased(file);
   const { minFollowers, maxFollowers, minOrders, minSpent, withCode, notContactedDays, ...own } = job;

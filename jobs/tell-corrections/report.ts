@@ -32,13 +32,11 @@ export type CorrectionCounts = {
   readonly no_deal: number;
   readonly refused: number;
   readonly in_doubt: number;
-  /** Written off by a person. */
   readonly written_off: number;
 };
 
 export type CorrectionDetails = DoubtDetails & {
   readonly told: TellCorrectionsSettings['told'];
-  /** Why the service refused notes. */
   readonly refusals: readonly { readonly reason: string; readonly orders: number }[];
 };
 

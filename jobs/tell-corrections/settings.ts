@@ -20,7 +20,6 @@ const fields = z.strictObject({
   ),
 });
 
-/** Parses the settings of such a job in `pipeline.yaml`. */
 export const tellCorrectionsFields = fields.transform((file) => ({ name }: JobContext) => {
   const { of: jobs, as: told, from: fromDay, ...job } = camelCased(file);
   return { ...job, name, sources: [], jobs, told, fromDay };

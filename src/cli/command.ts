@@ -14,7 +14,6 @@ export type Act = <Arguments extends readonly unknown[]>(
 
 type Action = (output: Output, ...args: readonly unknown[]) => Promise<ExitCode>;
 
-/** The definition of one command. */
 export type CommandDefinition = {
   readonly name: string;
   /** At most 63 columns, for the list of commands. By default, the description. */
@@ -69,7 +68,6 @@ export function addCommand(parent: Command, definition: CommandDefinition, act: 
   if (action !== undefined) command.action(act(action as Action));
 }
 
-/** Options of a command that decides something. */
 export type DecisionOptions = ConfigOptions & { readonly reason: string };
 
 /** Options of every command that reads the configuration. */

@@ -25,7 +25,6 @@ type CodeColumn = (typeof CODE_COLUMNS)[number];
 /** A row by column. Missing and null cells are blank. */
 export type CodeCells = Readonly<Partial<Record<CodeColumn, string | null>>>;
 
-/** The owner of a code or a link, and the period. */
 type Ownership = {
   readonly line: number;
   readonly brandId: string | null;
@@ -33,13 +32,11 @@ type Ownership = {
   readonly handleFolded: string | null;
   readonly dealId: string | null;
   readonly collabId: string | null;
-  /** Identifies the owner. */
   readonly target: string;
   readonly from: ValidityTime | null;
   readonly to: ValidityTime | null;
 };
 
-/** One usable row. */
 export type CodeRow = Ownership & { readonly code: string; readonly folded: string };
 
 /** A custom link. It matches orders whose links contain all of `linkFolded`. No file has such rows. */

@@ -19,7 +19,6 @@ export type ConfigFinding = {
  */
 export type ConfiguredKind<Settings extends JobSettings = JobSettings> = {
   readonly kind: Settings['kind'];
-  /** The fields of the kind in `pipeline.yaml`. */
   readonly fields: JobFields<Settings>;
   /**
    * The settings of its sources that it reads, of those that not every kind reads. Another one is an error if no

@@ -133,7 +133,6 @@ export type SeedRow = {
   readonly reason: string | null;
 };
 
-/** The result of a seed. */
 export type Seeded = {
   readonly seedId: string;
   /** True if a file with the same content was recorded before and still counts. Nothing was added then. */

@@ -6,7 +6,6 @@ export type Problem = {
   readonly where: string;
   /** What is wrong and why, in one sentence. */
   readonly message: string;
-  /** How to fix it. */
   readonly help: string;
 };
 

@@ -47,7 +47,6 @@ export type FileDetails = {
   readonly rejectedRows: readonly RejectedRowInFile[];
   /** Rows at the ends of the files that were read that are no records of them, such as totals. */
   readonly footerRows: readonly FooterRowInFile[];
-  /** Files in the job's sources that are held now. */
   readonly heldFiles: readonly HeldFile[];
   /** Unusual results for files of the run that were accepted nevertheless. */
   readonly warnings: readonly CheckFinding[];

@@ -228,7 +228,6 @@ async function decide(trx: DatabaseTransaction, bulk: Bulk, item: BulkItem): Pro
   return settled.kind === 'settled' ? 'settled' : 'changed';
 }
 
-/** Lists the jobs whose entries the bulk action has settled. */
 async function listTouchedJobs(db: Database, bulkId: string): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('ops.bulk_items')

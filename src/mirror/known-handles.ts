@@ -6,7 +6,6 @@ import { toJsonParameter } from '../db/to-json-parameter.ts';
 
 export type DueHandle = { readonly handleFolded: string; readonly handle: string };
 
-/** The result of requesting the deals of a handle. */
 export type AskedHandle = {
   readonly handleFolded: string;
   readonly askedAt: Date;

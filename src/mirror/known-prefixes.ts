@@ -5,7 +5,6 @@ import { execute } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { type AskedPrefix, firstPrefixes } from './split-prefixes.ts';
 
-/** The result of requesting a prefix. */
 export type PrefixAnswer = {
   readonly prefix: string;
   readonly askedAt: Date;

@@ -13,7 +13,6 @@ import {
   type RecordShape,
 } from './record-shapes.ts';
 
-/** The changes of a publication. */
 export type Published = {
   readonly brands: RecordCounts;
   readonly dealflows: RecordCounts;

@@ -1,4 +1,3 @@
-/** A prefix that was requested. */
 export type AskedPrefix = {
   readonly prefix: string;
   readonly results: number;

@@ -1,7 +1,6 @@
 import type { ProgressStep } from '../core/progress.ts';
 import { cut, formatBytes, formatCount, formatDuration, plural } from './text.ts';
 
-/** The progress of a step. */
 export type ProgressState = {
   readonly step: ProgressStep;
   /** Amount done, in the step's unit. */
@@ -105,7 +104,6 @@ const SHORT_MS = 1_000;
 /** A sum is written after this time, so that a log shows progress. */
 const SUM_EVERY_MS = 30_000;
 
-/** Writes steps that have ended. */
 export type StepTeller = {
   ended(state: ProgressState): void;
   /** Writes the current sum. Call it before a step of another kind, and at the end. */

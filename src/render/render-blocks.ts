@@ -86,7 +86,6 @@ export function shownLines(lines: readonly CountLine[]): readonly CountLine[] {
   return lines.filter(([, count, { always = false } = {}]) => count > 0 || always);
 }
 
-/** Renders a section, leaving out absent parts. */
 function renderSection(section: Section, terminal: Terminal): string {
   const { title, count, note = '', tone = 'bold', why, parts = [], help, commands } = section;
   const heading = count === undefined ? title : `${title} (${formatCount(count)})`;

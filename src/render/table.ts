@@ -114,7 +114,6 @@ function wordsOf(cell: string): readonly string[] {
   return wrap(cell, { width: 1, indent: '' }).split('\n');
 }
 
-/** The lines of a cell. */
 function foldCell(cell: string, column: Column, width: number): readonly string[] {
   if (cellWidth(cell) <= width || cutOf(column) === 'never') return [cell];
   if (cutOf(column) === 'front') return [cutFront(cell, width)];

@@ -557,7 +557,6 @@ async function addToDealTotals(trx: Transaction<DB>, deals: RawBuilder<unknown>)
       influencer_handle = coalesce(excluded.influencer_handle, t.influencer_handle)`;
 }
 
-/** Adds up all days again. */
 async function rebuildDealTotals(trx: Transaction<DB>): Promise<void> {
   await trx.deleteFrom('reporting.deal_totals').execute();
   await execute(trx)`

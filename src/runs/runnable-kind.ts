@@ -15,7 +15,6 @@ import type { Nouns, Run } from '../ops/run.ts';
 import type { Client } from '../service/client.ts';
 import type { SourceClients } from '../store/source-clients.ts';
 
-/** How a flow ended. */
 export type FlowEnd<Report extends RunReport = RunReport> = {
   /** Why it stopped early. Null if it completed. */
   readonly stop: RunStop | null;
@@ -67,7 +66,6 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
    * @throws FileHeld, KnownError if a run would hold the file.
    */
   checkFile?(file: NewestFile, job: Settings): Promise<string>;
-  /** What `doctor` looks at for jobs of this kind. */
   diagnostics?(): Promise<readonly Diagnostic[]>;
   /** What notices report about jobs of this kind, in addition to what they report about all jobs. */
   readonly watched?: Watched<Settings>;

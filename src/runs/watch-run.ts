@@ -18,7 +18,6 @@ export type WatchRunOptions = {
   readonly subject?: string;
 };
 
-/** What a supervised run uses. */
 export type WatchedRun = {
   /** Shows no progress, but registers each step as a sign of life. */
   readonly progress: Progress;

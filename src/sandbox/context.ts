@@ -22,7 +22,6 @@ export type Context = {
   readonly stream: EventStream;
   /** The latest requests with their content. */
   readonly journal: Journal;
-  /** The state that a snapshot contains. */
   readonly kept: Kept;
   /** Replaces the whole state with a snapshot. */
   readonly restore: (snapshot: Snapshot) => void;

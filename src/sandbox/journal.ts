@@ -2,7 +2,6 @@ import { maskAddresses } from '../core/text/mask-addresses.ts';
 import type { OperationName } from '../service/contract.ts';
 import type { Body } from './answer-request.ts';
 
-/** A request as received, and its result. */
 export type JournaledRequest = {
   readonly sequence: number;
   readonly at: string;

@@ -12,10 +12,8 @@ export type Order = {
   readonly currency?: string | undefined;
 };
 
-/** Names of the logs. */
 export const LOGS = ['referrals', 'clicks', 'submissions', 'requests'] as const;
 
-/** The result of a request. */
 export type Fate = {
   readonly sequence: number;
   /** The account of the request's key; null if the key belongs to none. */

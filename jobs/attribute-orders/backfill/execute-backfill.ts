@@ -16,7 +16,6 @@ import type { WantedShare } from './plan-backfill.ts';
 import { endBackfill, releaseEnded } from './release-entries.ts';
 import type { BackfillRun } from './with-backfill-run.ts';
 
-/** How a process that worked on a backfill ended. */
 export type BackfillEnd =
   | { readonly kind: 'done' }
   | { readonly kind: 'cancelled' }

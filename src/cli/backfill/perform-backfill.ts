@@ -290,7 +290,6 @@ function explainNeedless(output: Output, { kind, name }: JobSettings, message: s
   return EXIT.ok;
 }
 
-/** True if the plan of a backfill contains no order to post. */
 function hasNothingToPost({ plan }: Backfill): boolean {
   return plan.groups.every(({ standing }) => standing !== 'to_post');
 }
@@ -302,7 +301,6 @@ function exitCodeOfIdle({ plan }: Backfill): ExitCode {
   return has('rejected') ? EXIT.rowsRejected : EXIT.ok;
 }
 
-/** Exit code of a process that executed a backfill. */
 function exitCodeOf(
   end: BackfillEnd,
   { inDoubt, rejected, held }: Pick<BackfillProgress, 'inDoubt' | 'rejected' | 'held'>,
@@ -475,7 +473,6 @@ export async function performCancel(
 
 const NOTHING_SENT = 'Nothing was sent.';
 
-/** Thrown if a day is missing, or the last day comes before the first. */
 function needsDays(job: string): KnownError {
   return refusal({
     code: 'usage',
@@ -485,7 +482,6 @@ function needsDays(job: string): KnownError {
   });
 }
 
-/** Thrown if the job already has an unfinished backfill. */
 function backfillUnfinished({ backfillId, state, period }: Backfill): KnownError {
   return refusal({
     code: 'backfill_unfinished',
@@ -495,7 +491,6 @@ function backfillUnfinished({ backfillId, state, period }: Backfill): KnownError
   });
 }
 
-/** Thrown if the orders to post differ from the plan. */
 function planChanged({ backfillId, job, period }: Backfill, changes: PlanChanges): KnownError {
   return refusal({
     code: 'plan_changed',
@@ -506,7 +501,6 @@ function planChanged({ backfillId, job, period }: Backfill, changes: PlanChanges
   });
 }
 
-/** Thrown if another process executed, replaced or cancelled the plan. */
 function planGone({ backfillId }: Backfill): KnownError {
   return refusal({
     code: 'plan_gone',

@@ -30,7 +30,6 @@ export async function openConsole({
 }: {
   readonly config: PipelineConfig;
   readonly db: Database;
-  /** Address on which the server listens. */
   readonly host: string;
   readonly log: Logger;
   readonly onLoaded?: () => void;

@@ -83,7 +83,6 @@ async function showChecks(output: Output, options: ChecksOptions): Promise<ExitC
   return EXIT.ok;
 }
 
-/** Acknowledges findings. */
 async function acknowledgeFindings(
   output: Output,
   ids: readonly string[],

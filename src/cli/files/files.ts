@@ -109,7 +109,6 @@ async function showFiles(output: Output, options: FilesOptions): Promise<ExitCod
   return exitCode;
 }
 
-/** Releases one held file, or all with `--all`. */
 async function releaseFile(
   output: Output,
   name: string | undefined,

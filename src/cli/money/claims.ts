@@ -171,7 +171,6 @@ async function performAdding(output: Output, path: string, options: AddOptions):
   return problems.length > 0 ? EXIT.rowsRejected : EXIT.ok;
 }
 
-/** Gives a creator the answers to all claims. */
 async function performReplying(output: Output, options: ReplyOptions): Promise<ExitCode> {
   const { answerCreator, claimRulesOf } = await import('../../decisions/decide-claims.ts');
   const { describeReply, renderReplyCsv } = await import('../../reports/claims/claims.ts');
@@ -197,7 +196,6 @@ async function performReplying(output: Output, options: ReplyOptions): Promise<E
   return EXIT.ok;
 }
 
-/** Closes a claim or opens it again. */
 async function performClosing(output: Output, claimId: string, options: CloseOptions): Promise<ExitCode> {
   const { claimRulesOf, closeClaim } = await import('../../decisions/decide-claims.ts');
   const { config, decide } = await openCommand(output, options);

@@ -62,7 +62,6 @@ async function showLeaks(output: Output, options: ConfigOptions): Promise<ExitCo
   return leaks.some(({ acknowledged }) => acknowledged === null) ? EXIT.rowsRejected : EXIT.ok;
 }
 
-/** Records that a person acknowledged a code. */
 async function performAcknowledging(
   output: Output,
   written: string,

@@ -279,7 +279,6 @@ async function performReading(output: Output, path: string, options: ConfigOptio
   return file.problems.length + held.length === 0 ? EXIT.ok : EXIT.rowsRejected;
 }
 
-/** Confirms or dismisses a held booking. */
 async function performDeciding(
   output: Output,
   { booking, isPayment }: { readonly booking: string; readonly isPayment: boolean },
@@ -296,7 +295,6 @@ async function performDeciding(
   return EXIT.ok;
 }
 
-/** Cancels a payment. */
 async function performCancelling(
   output: Output,
   paymentId: string,
@@ -333,7 +331,6 @@ async function performCompleting(
   return EXIT.ok;
 }
 
-/** Records a payment that was made in another way. */
 async function performSettling(output: Output, month: string, options: SettleOptions): Promise<ExitCode> {
   const { recordPaidElsewhere } = await import('../../decisions/pay.ts');
   const { config, decide } = await openCommand(output, options);

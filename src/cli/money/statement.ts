@@ -254,7 +254,6 @@ function warnOfBrokenRules(output: Output, broken: readonly KnownError[]): void 
   }
 }
 
-/** Closes a month and records who closed it. */
 async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
   const { closeMonth, whyNotClosed } = await import('../../decisions/close-month.ts');
   const { keepEarnings } = await import('../../money/kept-earnings.ts');
@@ -357,7 +356,6 @@ type MailsOptions = ConfigOptions & {
 
 const SHOWN_MAILS = 1_000;
 
-/** Lists mails, or settles an unclear one. */
 async function performMails(output: Output, options: MailsOptions): Promise<ExitCode> {
   const { describeMail, settleInterrupted, settleStatementMail } = await import(
     '../../decisions/send-statement.ts'

@@ -73,7 +73,6 @@ async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCod
   return EXIT.ok;
 }
 
-/** Pauses or resumes a job, or requests a run now. */
 async function performControl(
   output: Output,
   control: { readonly job: string; readonly decision: JobDecision; readonly options: DecisionOptions },

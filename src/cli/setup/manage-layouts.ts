@@ -249,7 +249,6 @@ type ColumnUse = {
   readonly mayBeMissing: readonly { readonly column: string; readonly reason: string }[];
 };
 
-/** Describes which columns of a header a layout reads. */
 function describeColumns(header: readonly string[], layout: Layout, readFor: ReadFor): ColumnUse {
   const reduced = layoutFor(layout, readFor) ?? layout;
   const resolved = resolveHeader(header, reduced);
@@ -280,7 +279,6 @@ type Tested = {
   readonly job: string | null;
 };
 
-/** Renders how one layout reads one file. */
 function renderTest({ layout, subject, columns, examined, rows, job }: Tested, terminal: Terminal): string {
   const { fields, unused, mayBeMissing } = columns;
   const quoted = unused.map((name) => `"${toPrintableLine(name)}"`).join(', ');

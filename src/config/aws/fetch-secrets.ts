@@ -121,7 +121,6 @@ function unreachable(
   });
 }
 
-/** The explanation of a failed request for a secret. */
 type Explanation = {
   readonly message: string;
   readonly help: string;

@@ -40,7 +40,6 @@ export type Verdict = {
   readonly doubt?: string;
 };
 
-/** One page of a list. */
 export type ListPage = {
   readonly items: readonly unknown[];
   /** Null if the list is whole, as far as this page shows. */

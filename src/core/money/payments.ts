@@ -1,6 +1,5 @@
 import { formatMoney, isMore, type Money, subtractMoney } from '../money.ts';
 
-/** What can become of a payment. */
 export const PAYMENT_STATES = [
   'proposed',
   'exported',

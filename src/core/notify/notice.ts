@@ -59,7 +59,6 @@ export type Problem = {
   /** Null if it concerns every job. */
   readonly job: string | null;
   readonly severity: Severity;
-  /** When the problem began. */
   readonly since: Date;
   /** The amounts at risk, one for each currency. Empty if there are none. */
   readonly amounts: readonly Amount[];
@@ -67,7 +66,6 @@ export type Problem = {
   readonly withoutAmount?: number;
   /** What is wrong, in one or two sentences. */
   readonly summary: string;
-  /** The next command to run. */
   readonly command: string;
   /** Page of the console that shows the problem, below its base path: `/doubts`. */
   readonly page: string;

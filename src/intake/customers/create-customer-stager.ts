@@ -44,7 +44,6 @@ export type CustomerStagerOptions = FileRead & {
   readonly lookedUpAlready: ReadonlySet<CustomerHash>;
 };
 
-/** Totals of the customers in a file. */
 export type CustomerTotals = {
   /** Rows of customers, including those that were skipped. */
   readonly customerRows: number;

@@ -11,7 +11,6 @@ import { membersOfBatch } from './waiting-batches.ts';
 /** A customer to look up. Contains a plain address: it must not reach any log, error or other table. */
 export type WantedLookup = { readonly hash: CustomerHash; readonly address: string };
 
-/** The service's answer about one customer. */
 export type LookupResult = {
   readonly hash: CustomerHash;
   readonly brandId: string;

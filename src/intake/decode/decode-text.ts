@@ -222,7 +222,6 @@ function badEncoding(
  */
 const PIECE_BYTES = 4_096;
 
-/** Converts text of another encoding to UTF-8. */
 async function* transcode(bytes: AsyncIterable<Uint8Array>, place: EncodedFile): AsyncGenerator<Uint8Array> {
   const createDecoder = await decoderFor(place.encoding);
   const decoder = createDecoder();

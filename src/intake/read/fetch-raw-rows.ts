@@ -37,7 +37,6 @@ export type RawRowsRequest = {
  */
 export type FetchRawRows = (request: RawRowsRequest) => Promise<RawRows | null>;
 
-/** The file to read again, and the means to read it. */
 type Reading = {
   readonly source: SourceSettings;
   readonly layout: Layout;
@@ -83,7 +82,6 @@ export async function fetchRawRows(request: RawRowsRequest): Promise<RawRows | n
   }
 }
 
-/** Rows with the address of their file. */
 export type FoundRows = RawRows & { readonly uri: string };
 
 export type FetchedRows = {

@@ -137,7 +137,6 @@ function quickIsoMs(text: string): number | null {
   return wallMs === null || offset === null ? null : wallMs - offset;
 }
 
-/** Returns the number of two digits. */
 function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 }

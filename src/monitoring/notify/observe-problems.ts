@@ -11,7 +11,6 @@ import type { RunnableKind } from '../../runs/runnable-kind.ts';
 import { problemFinders } from './problems/index.ts';
 import type { JobRun, ProblemFinder, Situation } from './problems/problem-finder.ts';
 
-/** The result of observing a deployment once. */
 export type Observation = {
   /** When the observation started, by the clock of the database. */
   readonly at: Date;

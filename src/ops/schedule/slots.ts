@@ -22,7 +22,6 @@ export type SlotEnd =
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'again'; readonly reason: string; readonly restMs: number; readonly isLoss: boolean };
 
-/** A change of a slot's state. */
 export type SlotEvent = {
   readonly job: string;
   readonly slot: Date;

@@ -84,7 +84,6 @@ export async function sumBulkItems(db: Database, bulkId: string): Promise<readon
     where bulk_id = ${bulkId}::bigint group by 1, 2 order by 1 nulls first, 3 desc, 2`;
 }
 
-/** An entry or file as it was frozen, and its outcome. */
 export type ListedBulkItem = {
   readonly subjectId: string;
   /** A short description of an entry, such as `shopify order 1001`, or the address of a file. */

@@ -46,7 +46,6 @@ export async function listFindings(
     order by g.finding_id desc limit ${limit}::bigint`;
 }
 
-/** A finding with its file, and its acknowledgement if any. */
 export type KnownFinding = CheckFinding & {
   readonly sourceFileId: string;
   readonly runId: string;

@@ -172,7 +172,6 @@ export function describeClaims(claims: readonly AnsweredClaim[]): readonly Block
   ];
 }
 
-/** Describes claims about the same order. */
 function describeSame(claims: readonly AnsweredClaim[]): readonly Part[] {
   const [first] = claims;
   return claims.map((claim) =>

@@ -23,7 +23,6 @@ export const SUBJECT_KINDS = [
 ] as const;
 export type SubjectKind = (typeof SUBJECT_KINDS)[number];
 
-/** Something that has an id. */
 export type Subject = {
   readonly kind: SubjectKind;
   /** Its id within its kind: of a file the number of its reading, of a code or creator the folded form. */

@@ -144,7 +144,6 @@ const STATE_TONES: Readonly<Record<string, Tone>> = {
   held: 'yellow',
 };
 
-/** Describes the state of a ledger entry and its history. */
 function describeEntryLife(of: EntryLife): readonly Part[] {
   const said = joinFacts([
     named(of.amount, (amount) => formatMoney(amount, of.currency)),

@@ -45,7 +45,6 @@ export async function listRegisteredWorkers(
     order by "isAlive" desc, w.started_at, w.worker_id limit ${limit}::int`;
 }
 
-/** The units of one kind. */
 export type UnitQueue = {
   readonly kind: string;
   /** Number of units that the live workers together can do at a time. */
@@ -126,7 +125,6 @@ export async function listFailedUnits(
     order by f.at desc, f."runId" desc, f.kind`;
 }
 
-/** The units of one kind that a run has handed out. */
 export type RunUnits = {
   readonly kind: string;
   readonly units: number;

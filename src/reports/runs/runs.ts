@@ -116,7 +116,6 @@ function leftIn(counts: object): readonly string[] {
   ];
 }
 
-/** A job in a list. */
 export type ListedJob = {
   readonly job: string;
   /** Null if the job is no longer in the configuration. */

@@ -25,7 +25,6 @@ import {
 
 type Share = EntryRange & { readonly entries: number };
 
-/** What workers have not posted. */
 export type SpreadPosting = {
   /** Why no process can post; null if it can. */
   readonly stop: RunStop | null;

@@ -47,7 +47,6 @@ export async function addUnits(
   return rows.map(({ unit_id: unitId }) => unitId);
 }
 
-/** A unit that a worker has started. */
 export type BegunUnit = {
   readonly unit: Unit;
   readonly attempt: number;

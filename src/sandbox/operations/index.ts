@@ -45,7 +45,6 @@ function idOf(type: string, url: string): string {
   return `${type} ${url}`;
 }
 
-/** Maximum number of suggestions. */
 const MAX_SUGGESTIONS = 20;
 
 const accountSearch: Handlers = {

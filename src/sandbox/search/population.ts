@@ -275,7 +275,6 @@ export type Audience = {
   readonly interests: readonly string[];
 };
 
-/** A fictional influencer. */
 export type Influencer = {
   readonly userId: string;
   readonly platform: Platform;
