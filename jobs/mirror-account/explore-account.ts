@@ -36,10 +36,7 @@ export type Exploring = {
   readonly askedBefore: Date;
 };
 
-export type Explored = {
-  readonly discovered: number;
-  readonly problems: readonly string[];
-};
+export type Explored = { readonly discovered: number; readonly problems: readonly string[] };
 
 /** Number of requests per wave. The results of a wave are stored once all of them are answered. */
 const WAVE = 200;

@@ -1,9 +1,4 @@
-import { configurationError, type KnownError, type KnownErrorDetails } from '../core/known-error.ts';
-
-/** Creates an error with which a command ends before it has done anything (exit 2). */
-export function refusal(details: Omit<KnownErrorDetails, 'exitCode'>): KnownError {
-  return configurationError({ safe: 'Nothing was changed.', ...details });
-}
+import { type KnownError, refusal } from '../core/known-error.ts';
 
 /** Creates an error about the command line. */
 export function usageError(message: string, help: string): KnownError {

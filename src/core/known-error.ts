@@ -58,3 +58,8 @@ export function sayWhere({ message, where }: Pick<KnownErrorDetails, 'message' |
 export function configurationError(details: Omit<KnownErrorDetails, 'exitCode'>): KnownError {
   return new KnownError({ ...details, exitCode: EXIT.configuration });
 }
+
+/** Creates an error with which a command or a decision ends before it has changed anything (exit 2). */
+export function refusal(details: Omit<KnownErrorDetails, 'exitCode'>): KnownError {
+  return configurationError({ safe: 'Nothing was changed.', ...details });
+}

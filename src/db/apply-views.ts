@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { configurationError } from '../core/known-error.ts';
+import { refusal } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
 import type { Database } from './connect.ts';
 import { inTransaction } from './in-transaction.ts';
@@ -67,11 +67,10 @@ export async function dropViews(db: Database): Promise<void> {
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause) || cause.code !== DEPENDENT_OBJECTS) throw cause;
     const users = 'detail' in cause && typeof cause.detail === 'string' ? cause.detail : cause.message;
-    throw configurationError({
+    throw refusal({
       code: 'views_in_use',
       message: `The views of schema bi cannot be replaced, because other views depend on them:\n${users}`,
       help: 'Drop these views, migrate, and create them again. Build on bi in another database, or with a tool that can rebuild views (dbt).',
-      safe: 'Nothing was changed.',
       cause,
     });
   }

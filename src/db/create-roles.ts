@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { configurationError, type KnownError } from '../core/known-error.ts';
+import { configurationError, type KnownError, refusal } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
 import type { Database } from './connect.ts';
 
@@ -53,10 +53,9 @@ export async function functionRights(): Promise<readonly FunctionRight[]> {
 
 /** The embedded database has one user with all privileges, so it needs no roles. */
 export function rolesNeedAServer(): KnownError {
-  return configurationError({
+  return refusal({
     code: 'roles_need_a_server',
     message: 'Roles need a Postgres server: the embedded database has one user with all rights.',
     help: 'Set database.url of the configuration to a server, usually with the variable DATABASE_URL. `query` reads the embedded database without changing it.',
-    safe: 'Nothing was changed.',
   });
 }

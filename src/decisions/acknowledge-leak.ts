@@ -1,15 +1,11 @@
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { findLeaks } from '../money/leaks/find-leaks.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { DecidedWhy } from '../ops/record-audit.ts';
 
-export type LeakToAcknowledge = {
+export type LeakToAcknowledge = Pick<DecidedWhy, 'reason' | 'audit'> & {
   /** Folded in the same way as the codes of orders. */
   readonly code: string;
-  /** The reason that the person gave. Not blank. */
-  readonly reason: string;
   readonly now: Date;
-  /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: WriteAudit;
 };
 
 /**

@@ -4,19 +4,14 @@ import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { type Closing, closeStatement } from '../money/close-statement.ts';
 import type { Exchange } from '../money/convert-lines.ts';
 import type { StatementRules } from '../money/statement.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { DecidedWhy } from '../ops/record-audit.ts';
 
-export type MonthToClose = {
+export type MonthToClose = DecidedWhy & {
   /** For example `2026-10`. */
   readonly month: string;
   readonly rules: StatementRules;
   /** The reporting currency and its rates, which the statement keeps. */
   readonly exchange: Exchange | null;
-  /** The reason that the person gave. Not blank. */
-  readonly reason: string;
-  readonly decidedBy: string;
-  /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: WriteAudit;
 };
 
 export type MonthClosed =

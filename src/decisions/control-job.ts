@@ -1,21 +1,16 @@
 import type { JobSettings } from '../config/job-fields.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import type { AuditRecord, WriteAudit } from '../ops/record-audit.ts';
+import type { AuditRecord, DecidedWhy } from '../ops/record-audit.ts';
 import { pauseJob, requestRun, resumeJob } from '../ops/schedule/control-jobs.ts';
 
 /** What a person can do with the schedule of a job. */
 export type JobDecision = 'run_now' | 'pause' | 'resume';
 
-export type JobControl = {
+export type JobControl = DecidedWhy & {
   readonly jobs: Readonly<Record<string, Pick<JobSettings, 'schedule' | 'after'>>>;
   /** Name of the job. A job that was removed from the configuration can only be resumed. */
   readonly job: string;
   readonly decision: JobDecision;
-  /** The reason that the person gave. Not blank. */
-  readonly reason: string;
-  readonly decidedBy: string;
-  /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: WriteAudit;
 };
 
 export type Controlled =

@@ -7,13 +7,7 @@ import {
   listStillHeld,
 } from '../intake/checks/decide-checks.ts';
 import { requestReread } from '../intake/files/release-files.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
-
-type Decided = {
-  readonly decidedBy: string;
-  /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: WriteAudit;
-};
+import type { Decided, DecidedWhy } from '../ops/record-audit.ts';
 
 export type Acknowledged = {
   readonly findings: readonly AcknowledgedFinding[];
@@ -31,7 +25,7 @@ export type Acknowledged = {
  */
 export async function acknowledgeChecks(
   trx: DatabaseTransaction,
-  options: Decided & { readonly findingIds: readonly string[]; readonly reason: string },
+  options: DecidedWhy & { readonly findingIds: readonly string[] },
 ): Promise<Acknowledged> {
   const { findingIds, reason, decidedBy, audit } = options;
   const findings = await acknowledgeFindings(trx, { findingIds, reason, acknowledgedBy: decidedBy });

@@ -15,7 +15,7 @@ import {
 import type { ClaimLine } from '../money/claims/parse-claims.ts';
 import { loadStatementRules } from '../money/load-rules.ts';
 import type { StatementRules } from '../money/statement.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { Decided } from '../ops/record-audit.ts';
 import { answerClaims, type ClaimRules, FINAL_ANSWERS } from '../reports/claims/answer-claims.ts';
 import { type AnsweredClaim, readClaims } from '../reports/claims/claims.ts';
 
@@ -23,8 +23,6 @@ import { type AnsweredClaim, readClaims } from '../reports/claims/claims.ts';
  * What people do with claims that orders were not credited. None of it credits an order: an answer names the act, such as
  * assigning a code, which passes the same gate as every order. Commands and the console both call these functions.
  */
-
-type By = { readonly decidedBy: string; readonly audit: WriteAudit };
 
 /** What answers depend on: the sources of jobs that credit orders, the zone of days, and what orders earn. */
 export function claimRulesOf({ jobs, statements }: PipelineConfig): ClaimRules {
@@ -58,7 +56,7 @@ export async function addClaims(
     unusable = [],
     decidedBy,
     audit,
-  }: By & {
+  }: Decided & {
     readonly lines: readonly ClaimLine[];
     readonly file: string | null;
     readonly deadline: string | null;
@@ -98,7 +96,7 @@ export async function answerCreator(
     rules,
     decidedBy,
     audit,
-  }: By & { readonly creator: string; readonly reason?: string | null; readonly rules: ClaimRules },
+  }: Decided & { readonly creator: string; readonly reason?: string | null; readonly rules: ClaimRules },
 ): Promise<{ readonly claims: readonly AnsweredClaim[]; readonly auditId: string } | null> {
   const open = await readClaims(trx, { creator, state: 'open' }, rules);
   const final = open.filter(({ answer }) => FINAL_ANSWERS.includes(answer.kind));
@@ -146,7 +144,7 @@ export async function closeClaim(
     rules,
     decidedBy,
     audit,
-  }: By & {
+  }: Decided & {
     readonly claimId: string;
     readonly state: Exclude<ClaimState, 'answered'>;
     readonly reason: string;

@@ -1,7 +1,7 @@
 import { type RuledSubject, type Ruling, storeRulings } from '../../jobs/attribute-orders/decide/rulings.ts';
 import { heldReason } from '../core/held/held-order.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { DecidedWhy } from '../ops/record-audit.ts';
 import { sayHeld } from '../reports/held/describe-held-orders.ts';
 import {
   countHeld,
@@ -14,17 +14,12 @@ import {
   listHeldOrders,
 } from '../reports/held/held-orders.ts';
 
-export type HeldDecision = {
+export type HeldDecision = DecidedWhy & {
   /** The orders, as the person selected them. */
   readonly filter: HeldFilter;
   /** Digest of the orders that the person saw. If orders were added, have left or have changed since, nothing is decided. */
   readonly shown?: string;
   readonly decision: Ruling;
-  /** The reason that the person gave. Not blank. */
-  readonly reason: string;
-  readonly decidedBy: string;
-  /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: WriteAudit;
 };
 
 export type DecidedHeld =

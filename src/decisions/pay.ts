@@ -1,5 +1,5 @@
 import type { StatementSettings } from '../config/schema.ts';
-import { configurationError } from '../core/known-error.ts';
+import { refusal } from '../core/known-error.ts';
 import { accountMark } from '../core/money/iban.ts';
 import { type FileKind, formatDebt, isDebt } from '../core/money/payments.ts';
 import { type DecimalText, formatAmounts, formatMoney, isSameAmount, subtractMoney } from '../core/money.ts';
@@ -28,16 +28,13 @@ import {
   matchBookings,
 } from '../money/payments/match-bookings.ts';
 import type { BankFile } from '../money/payments/parse-bank-file.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { Decided, DecidedWhy } from '../ops/record-audit.ts';
 
 /*
  * What people decide about payments: propose, export, cancel. Commands and the console both call these functions. Nothing
  * here pays: a person sends the file to the bank, and the bank says what became of it.
  */
 
-const SAFE = 'Nothing was changed.';
-
-type By = { readonly decidedBy: string; readonly audit: WriteAudit; readonly reason: string };
 type Statements = Pick<StatementSettings, 'payments'>;
 
 export type Proposed = {
@@ -62,17 +59,16 @@ export async function proposePayments(
     statements,
     shown = null,
     ...by
-  }: By & { readonly month: string; readonly statements: Statements; readonly shown?: string | null },
+  }: DecidedWhy & { readonly month: string; readonly statements: Statements; readonly shown?: string | null },
 ): Promise<Proposed> {
   await lockProposals(trx);
   const unpaid = await readUnpaid(trx, { month, statements });
   if (shown !== null && digestOf(unpaid) !== shown)
-    throw configurationError({
+    throw refusal({
       code: 'payments_not_proposed',
       where: month,
       message: 'The amounts have changed since the page was shown.',
       help: 'Check them again.',
-      safe: SAFE,
     });
   const payments = unpaid.filter(({ becomes }) => becomes === 'pay');
   if (payments.length === 0) return { proposalId: null, unpaid, auditId: null };
@@ -106,7 +102,7 @@ export async function recordPaidElsewhere(
     paidOn,
     isOwed,
     ...by
-  }: By & {
+  }: DecidedWhy & {
     readonly month: string;
     readonly statements: Statements;
     readonly creator: string;
@@ -125,7 +121,7 @@ export async function recordPaidElsewhere(
   // A deal may be written as the handle of somebody else is, but for its case.
   const paid = own.find((one) => one.creator === creator) ?? (like.length === 1 ? like[0] : undefined);
   if (paid === undefined)
-    throw configurationError({
+    throw refusal({
       code: 'payments_not_proposed',
       where: month,
       message:
@@ -133,13 +129,11 @@ export async function recordPaidElsewhere(
           ? `Several are written like that: ${like.map((one) => one.creator).join(', ')}.`
           : `Nothing in ${currency} is open with this creator that is not in a payment yet.`,
       help: 'Write creator and currency as payments propose --dry-run lists them. Cancel a payment first if it is not to be sent.',
-      safe: SAFE,
     });
   if (isDebt(paid) !== isOwed)
-    throw configurationError({
+    throw refusal({
       code: 'payments_not_proposed',
       where: month,
-      safe: SAFE,
       message: isOwed
         ? `${paid.creator} owes nothing: ${formatMoney(paid.amount, currency)} is unpaid.`
         : `There is nothing to pay: with the corrections, ${paid.creator} owes ${formatDebt(paid)}.`,
@@ -160,7 +154,7 @@ async function keepProposal(
     reason,
     audit,
     paidElsewhereOn = null,
-  }: By & {
+  }: DecidedWhy & {
     readonly month: string;
     readonly payments: readonly Unpaid[];
     readonly paidElsewhereOn?: string | null;
@@ -201,12 +195,7 @@ type Export = {
  */
 export async function exportPayments(
   trx: DatabaseTransaction,
-  {
-    decidedBy,
-    audit,
-    reason = null,
-    ...of
-  }: Omit<By, 'reason'> & Export & { readonly reason?: string | null },
+  { decidedBy, audit, reason = null, ...of }: Decided & Export & { readonly reason?: string | null },
 ): Promise<{ readonly orders: readonly PaymentOrder[]; readonly auditId: string }> {
   const { proposalId, as, statements } = of;
   const payments = await listPayments(trx, { proposalId, lock: true });
@@ -254,9 +243,8 @@ async function refuseBooked(db: Database, payments: readonly Payment[], where: s
     ),
   );
   if (booked !== undefined)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payments_not_exported',
       message: `The bank may have paid one of them: booking ${booked.bankEntryId} of ${formatMoney(booked.amount, booked.currency)} is held.`,
       help: 'Read the file of the bank again and decide about the booking (payments --held). If it paid, dismiss it, cancel the payment and record it with payments settle.',
@@ -271,9 +259,8 @@ function takeOrders(
   const where = `proposal ${proposalId}`;
   const all = payments.toReversed();
   if (all.length === 0)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payments_not_exported',
       message: 'There is no such proposal.',
       help: 'npx influencer-sync payments lists the payments.',
@@ -285,9 +272,8 @@ function takeOrders(
   );
   const lacking = open.filter((payment) => findPayee(payees, accountOf(payment)) === null);
   if (lacking.length > 0)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payments_not_exported',
       message: `payees.csv has no account any more for ${lacking.map(({ creator, currency }) => `${creator} (${currency})`).join(', ')}.`,
       help: 'Add the row again, or cancel these payments.',
@@ -303,17 +289,15 @@ function takeOrders(
     (one) => one.accountMark !== null && one.accountMark !== accountMark(one.payee.iban),
   );
   if (moved.length > 0)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payments_not_exported',
       message: `The account has changed since the proposal: ${moved.map(({ creator }) => creator).join(', ')}.`,
       help: 'If the change is right, cancel these payments and propose them again; a file that was written may be at the bank. Otherwise, restore the account in payees.csv.',
     });
   if (orders.length === 0)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payments_not_exported',
       message: `No payment of the proposal can be in a file of this kind: ${describeOthers(all)}.`,
       help: 'pain.001 pays EUR to accounts in the SEPA area. A payment that was exported is in files of that kind only: name it with --format. What the first file left out needs another proposal: cancel it and propose again.',
@@ -346,7 +330,7 @@ export async function cancelPayment(
     decidedBy,
     reason,
     audit,
-  }: By & { readonly paymentId: string; readonly isNotAtBank: boolean },
+  }: DecidedWhy & { readonly paymentId: string; readonly isNotAtBank: boolean },
 ): Promise<{ readonly payment: Payment; readonly auditId: string }> {
   const { where, payment, entries } = await lockPayment(trx, paymentId);
   const { state, amount, paidAmount, elsewhereAmount, currency } = payment;
@@ -356,17 +340,15 @@ export async function cancelPayment(
   const cameBack =
     state === 'partly_paid' && isSameAmount(elsewhereAmount, '0') && counted('returned') >= counted('paid');
   if (state !== 'proposed' && state !== 'exported' && !cameBack)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payment_not_settled',
       message: `It is ${state.replace('_', ' ')}.`,
       help: `A payment can be cancelled until the bank has booked it, or once each booking came back, less charges.${state === 'partly_paid' ? ' If you paid the rest in another way, record that: npx influencer-sync payments complete --help' : ''}`,
     });
   if (state === 'exported' && !isNotAtBank)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payment_not_settled',
       message:
         'It was exported, so its file may already be at the bank. If it is, it is paid although you cancel it, and a new proposal pays it again.',
@@ -401,7 +383,7 @@ export async function completePayment(
     decidedBy,
     reason,
     audit,
-  }: By & { readonly paymentId: string; readonly paidOn: string },
+  }: DecidedWhy & { readonly paymentId: string; readonly paidOn: string },
 ): Promise<{ readonly payment: Payment; readonly rest: DecimalText; readonly auditId: string }> {
   const { where, payment, entries } = await lockPayment(trx, paymentId);
   const { state, amount, paidAmount, currency } = payment;
@@ -410,9 +392,8 @@ export async function completePayment(
     entries.filter((one) => one.kind === kind && one.currency !== currency);
   const isPaidInOther = state === 'exported' && inOther('paid').length > inOther('returned').length;
   if (state !== 'partly_paid' && !isPaidInOther)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payment_not_settled',
       message: `It is ${state.replace('_', ' ')}.`,
       help: 'Only a payment that the bank paid in part, or in another currency, can be completed. If you paid all of it in another way, cancel it and use payments settle.',
@@ -420,9 +401,8 @@ export async function completePayment(
   await requirePast(trx, paidOn);
   const first = entries.find(({ outcome }) => outcome === 'counted');
   if (first !== undefined && paidOn < first.bookedOn)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payment_not_settled',
       message: `The bank first paid a part of it on ${first.bookedOn}, so there was no rest on ${paidOn}.`,
       help: 'Write the day on which you paid the rest, or agreed that it is not owed.',
@@ -447,12 +427,11 @@ async function requirePast(trx: DatabaseTransaction, day: string): Promise<void>
   const isToCome = await finds(trx)`
     select where ${day}::date > (clock_timestamp() at time zone 'UTC' + interval '14 hours')::date`;
   if (isToCome)
-    throw configurationError({
+    throw refusal({
       code: 'payment_not_settled',
       where: day,
       message: 'This day is yet to come.',
       help: 'Record a payment once it was made, with its day.',
-      safe: SAFE,
     });
 }
 
@@ -464,9 +443,8 @@ async function lockPayment(
   const where = `payment ${paymentId}`;
   const [payment] = await listPayments(trx, { paymentIds: [paymentId], lock: true });
   if (payment === undefined)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payment_not_settled',
       message: 'There is no such payment.',
       help: 'npx influencer-sync payments lists them.',
@@ -474,9 +452,8 @@ async function lockPayment(
   const entries = await listBankEntries(trx, { paymentIds: [paymentId] });
   const booked = entries.find(({ outcome }) => outcome === 'held');
   if (booked !== undefined)
-    throw configurationError({
+    throw refusal({
       where,
-      safe: SAFE,
       code: 'payment_not_settled',
       message: `The bank booked something about it, which waits for a decision: booking ${booked.bankEntryId}.`,
       help: 'Confirm or dismiss the booking first: npx influencer-sync payments --held',
@@ -491,7 +468,7 @@ async function lockPayment(
  */
 export async function readBankFile(
   trx: DatabaseTransaction,
-  { text, file, decidedBy, audit }: Omit<By, 'reason'> & { readonly text: string; readonly file: string },
+  { text, file, decidedBy, audit }: Decided & { readonly text: string; readonly file: string },
 ): Promise<MatchedFile & Pick<BankFile, 'announced' | 'problems'>> {
   const { parseBankFile } = await import('../money/payments/parse-bank-file.ts');
   const { bookings, announced, problems } = parseBankFile(text, file);
@@ -521,18 +498,17 @@ export async function settleBooking(
     reason,
     decidedBy,
     audit,
-  }: By & { readonly bankEntryId: string; readonly isPayment: boolean },
+  }: DecidedWhy & { readonly bankEntryId: string; readonly isPayment: boolean },
 ): Promise<{ readonly entry: BankEntry; readonly auditId: string }> {
   const entry = await decideBooking(trx, { bankEntryId, isPayment, by: decidedBy, reason });
   if (entry === null)
-    throw configurationError({
+    throw refusal({
       code: 'booking_not_decided',
       where: `booking ${bankEntryId}`,
       message: isPayment
         ? 'It is not held, or it cannot be the payment: its currency is another one, or no file has the payment.'
         : 'It is not held.',
       help: 'npx influencer-sync payments --held lists the bookings that wait.',
-      safe: SAFE,
     });
   const { amount, currency, outcome } = entry;
   const auditId = await audit({

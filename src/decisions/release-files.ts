@@ -3,18 +3,13 @@ import { fileName } from '../core/text/file-name.ts';
 import { plural } from '../core/text/plural.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { releaseFiles, requestReread, ruleNewest } from '../intake/files/release-files.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { Decided, DecidedWhy } from '../ops/record-audit.ts';
 import { findFileRead } from '../reports/files/list-files.ts';
 
 /** One reading of a file, in the state that was shown to the person. */
 export type DecidedFile = { readonly sourceFileId: string; readonly uri: string; readonly state: string };
 
-type Decided = {
-  readonly files: readonly DecidedFile[];
-  readonly decidedBy: string;
-  /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: WriteAudit;
-};
+type DecidedFiles = Decided & { readonly files: readonly DecidedFile[] };
 
 /**
  * Releases held files that a person does not need. Commands and the console both call this function.
@@ -23,7 +18,7 @@ type Decided = {
  */
 export async function releaseHeldFiles(
   trx: DatabaseTransaction,
-  { files, reason, decidedBy, audit }: Decided & { readonly reason: string },
+  { files, reason, decidedBy, audit }: DecidedFiles & DecidedWhy,
 ): Promise<readonly string[]> {
   const audited: string[] = [];
   for (const { sourceFileId, uri } of files) {
@@ -55,7 +50,7 @@ export async function releaseHeldFiles(
  */
 export async function takeAsNewest(
   trx: DatabaseTransaction,
-  { files, reason, decidedBy, audit }: Decided & { readonly reason: string },
+  { files, reason, decidedBy, audit }: DecidedFiles & DecidedWhy,
 ): Promise<readonly string[]> {
   const audited: string[] = [];
   for (const { sourceFileId, uri } of files) {
@@ -85,7 +80,7 @@ export async function takeAsNewest(
  */
 export async function rereadFilesAgain(
   trx: DatabaseTransaction,
-  options: Decided & { readonly reason: string | null; readonly filter?: object },
+  options: DecidedFiles & { readonly reason: string | null; readonly filter?: object },
 ): Promise<{ readonly files: number; readonly auditId: string | null }> {
   const { files, reason, decidedBy, audit, filter } = options;
   const request = (sourceFileIds: readonly string[]): Promise<number> =>
@@ -117,12 +112,11 @@ export async function rereadFilesAgain(
  */
 export async function decideFile(
   trx: DatabaseTransaction,
-  decided: {
+  decided: DecidedWhy & {
     readonly decision: FileDecision;
     /** The file and state as `findFileRead` returns them. */
     readonly shown: { readonly sourceFileId: string; readonly state: string };
-    readonly reason: string;
-  } & Omit<Decided, 'files'>,
+  },
 ): Promise<string | null> {
   const { decision, shown, ...rest } = decided;
   const file = await findFileRead(trx, shown.sourceFileId);

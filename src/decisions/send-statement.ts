@@ -13,7 +13,7 @@ import { isEmailAddress } from '../money/load-creators.ts';
 import { findClosed } from '../money/read-statement.ts';
 import { composeMail, deliverMail } from '../monitoring/notify/channels.ts';
 import { ATTEMPT_WITHIN_MS } from '../monitoring/notify/deliveries.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { DecidedWhy } from '../ops/record-audit.ts';
 import { renderBlocksPage } from '../render/html/report-page.ts';
 import { openCreatorStatement } from '../reports/money/creator-statement.ts';
 import { listStatementMails, type StatementMail } from '../reports/money/statement-mails.ts';
@@ -44,7 +44,7 @@ export function mailChannel({ statements, notify }: MailConfig): EmailChannel | 
   return channels.length === 1 ? (channels[0] ?? null) : null;
 }
 
-export type StatementToSend = {
+export type StatementToSend = DecidedWhy & {
   /** For example `2026-10`. */
   readonly month: string;
   readonly dealId: string;
@@ -53,11 +53,7 @@ export type StatementToSend = {
   readonly language: Language | null;
   /** The last mail about it that the person saw, which may have been sent. Null: none. */
   readonly after: string | null;
-  readonly reason: string;
   readonly config: MailConfig;
-  readonly decidedBy: string;
-  /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: WriteAudit;
 };
 
 export type StatementRequested =
@@ -156,13 +152,7 @@ export async function settleStatementMail(
     reason,
     decidedBy,
     audit,
-  }: {
-    readonly mailId: string;
-    readonly outcome: 'sent' | 'failed';
-    readonly reason: string;
-    readonly decidedBy: string;
-    readonly audit: WriteAudit;
-  },
+  }: DecidedWhy & { readonly mailId: string; readonly outcome: 'sent' | 'failed' },
 ): Promise<string | null> {
   const settled = await trx
     .updateTable('ops.statement_mails as m')

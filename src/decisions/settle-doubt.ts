@@ -10,7 +10,7 @@ import {
   type ShownEntry,
   writeOffDoubt,
 } from '../ledger/resolve.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { DecidedWhy } from '../ops/record-audit.ts';
 import {
   type DealOfHandle,
   dealsOfHandle,
@@ -25,12 +25,9 @@ import {
 export const DECISIONS = ['accepted', 'write_off', 'resend', 'acknowledge'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-export type Settlement = {
+export type Settlement = DecidedWhy & {
   readonly entryId: string;
   readonly decision: Decision;
-  /** The reason that the person gave. Not blank. */
-  readonly reason: string;
-  readonly decidedBy: string;
   /**
    * For `accepted`: the deal that was credited. Defaults to the deal that the entry or its evidence names.
    */
@@ -40,8 +37,6 @@ export type Settlement = {
   readonly shown?: ShownEntry | undefined;
   /** For a double credit: the number of credits that the person saw. */
   readonly shownCredits?: number | undefined;
-  /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: WriteAudit;
   /** The bulk action that this settlement is part of. */
   readonly bulkId?: string | undefined;
 };

@@ -15,7 +15,7 @@ import { rowOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { effects } from '../ledger/effects/index.ts';
 import { reapLost } from '../ledger/reap.ts';
-import type { ActorlessRecord, WriteAudit } from '../ops/record-audit.ts';
+import type { ActorlessRecord, DecidedWhy } from '../ops/record-audit.ts';
 import { findBulk } from '../reports/bulk/read-bulk.ts';
 import { type DoubtFilter, selectToAcknowledge, selectToSettle } from '../reports/doubts/list-doubts.ts';
 import { type FileFilter, selectToDecide } from '../reports/files/list-files.ts';
@@ -32,13 +32,7 @@ import { type FileFilter, selectToDecide } from '../reports/files/list-files.ts'
  */
 const PREVIEW_VALID_MS = 24 * 3_600_000;
 
-type Deciding = {
-  readonly actor: string;
-  /** The reason that the person gave. Not blank. */
-  readonly reason: string;
-  /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: WriteAudit;
-};
+type Deciding = Pick<DecidedWhy, 'reason' | 'audit'> & { readonly actor: string };
 
 type Many = Deciding & {
   /** Describes the selection in a sentence. */

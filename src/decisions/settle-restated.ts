@@ -9,7 +9,7 @@ import { lockJob } from '../ledger/propose.ts';
 import { type ComesTo, settleRestated } from '../ledger/settle-restated.ts';
 import { earnedOrders } from '../money/kept-earnings.ts';
 import type { StatementRules } from '../money/statement.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { DecidedWhy } from '../ops/record-audit.ts';
 import { plural } from '../render/text.ts';
 import {
   digestOtherCurrency,
@@ -44,17 +44,13 @@ export async function settleOtherCurrency(
     rules,
     reason,
     audit,
-  }: {
+  }: Pick<DecidedWhy, 'reason' | 'audit'> & {
     readonly filter: Pick<OtherCurrencyFilter, 'source' | 'orderIds'>;
     /** Digest of the orders that the person saw. If they are others or have changed since, nothing is decided. */
     readonly shown?: string;
     readonly comesTo: ComesTo;
     /** What the orders earn now is computed by them. */
     readonly rules: StatementRules;
-    /** The reason that the person gave. Not blank. */
-    readonly reason: string;
-    /** Writes the audit record, in the same transaction. */
-    readonly audit: WriteAudit;
   },
 ): Promise<Settled> {
   const list = () => listOtherCurrency(trx, { ...filter, isToDecide: true });

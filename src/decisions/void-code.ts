@@ -12,19 +12,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { StatementSettings } from '../config/schema.ts';
-import { configurationError } from '../core/known-error.ts';
+import { refusal } from '../core/known-error.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { type CodeToVoid, previewVoid, type VoidPreview } from '../money/leaks/preview-void.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { DecidedWhy } from '../ops/record-audit.ts';
 
-export type VoidDecision = CodeToVoid & {
-  readonly settings: StatementSettings;
-  readonly now: Date;
-  /** Seal of the preview that the person saw. Null: the person decides without one. */
-  readonly seen: string | null;
-  /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: WriteAudit;
-};
+export type VoidDecision = CodeToVoid &
+  Pick<DecidedWhy, 'audit'> & {
+    readonly settings: StatementSettings;
+    readonly now: Date;
+    /** Seal of the preview that the person saw. Null: the person decides without one. */
+    readonly seen: string | null;
+  };
 
 /**
  * Writes a void of a code into terms.csv, with the reason, and records who decided. Commands and the console both call
@@ -42,12 +41,11 @@ export async function voidCode(
   const preview = await previewVoid(trx, wanted);
   const { code, day, file, ended, months, row, isWritten } = preview;
   if (seen !== null && seen !== preview.seal)
-    throw configurationError({
+    throw refusal({
       code: 'void_changed',
       message: 'The terms, or what the orders earn, have changed since the page showed them.',
       where: code,
       help: 'Look at it again.',
-      safe: 'Nothing was changed.',
     });
   const auditId = await audit({
     action: 'void_code',
@@ -60,12 +58,11 @@ export async function voidCode(
   if (isWritten) return { preview, auditId };
   const failure = file === null ? 'statements.terms is not set.' : replaceFile(file, preview);
   if (failure === null) return { preview, auditId };
-  throw configurationError({
+  throw refusal({
     code: 'terms_not_written',
     message: `The terms were not written: ${failure}`,
     where: file ?? 'statements.terms',
     help: `${ended.length === 0 ? 'Add' : `End line ${ended.join(', ')} the day before, and add`} this row yourself, below the columns of the file with \`reason\` as the last one: ${row}`,
-    safe: 'Nothing was changed.',
   });
 }
 

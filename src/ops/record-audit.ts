@@ -49,6 +49,12 @@ export type ActorlessRecord = Omit<AuditRecord, 'actor' | 'via'>;
 /** Records a change in the transaction for which the writer was created. @returns the id of the record. */
 export type WriteAudit = (record: ActorlessRecord) => Promise<string>;
 
+/** Who decides something, and the writer of its audit record, in the same transaction. */
+export type Decided = { readonly decidedBy: string; readonly audit: WriteAudit };
+
+/** With the reason that the person gave, which is not blank. */
+export type DecidedWhy = Decided & { readonly reason: string };
+
 /** Records a change in the given transaction. @returns the id of the record. */
 export type WriteAuditIn = (trx: DatabaseTransaction, record: ActorlessRecord) => Promise<string>;
 

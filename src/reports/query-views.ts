@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { configurationError, type KnownError } from '../core/known-error.ts';
+import { type KnownError, refusal } from '../core/known-error.ts';
 import { formatMoney } from '../core/money.ts';
 import type { Database } from '../db/connect.ts';
 import { execute } from '../db/statement.ts';
@@ -130,12 +130,7 @@ function failed(
   message: string,
   help = `${ONE_SELECT} docs/data-dictionary.md lists the views and their columns.`,
 ): KnownError {
-  return configurationError({
-    code: 'query_failed',
-    message: `The query failed: ${message}`,
-    help,
-    safe: 'Nothing was changed.',
-  });
+  return refusal({ code: 'query_failed', message: `The query failed: ${message}`, help });
 }
 
 /** Renders the result of a query as CSV, as a table, or, if not even the titles fit in one line, row by row. */

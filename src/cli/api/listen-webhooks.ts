@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { KnownError, refusal } from '../../core/known-error.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, usageError } from '../usage-error.ts';
+import { usageError } from '../usage-error.ts';
 
 export type ListenOptions = {
   readonly forwardTo: string;

@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Exchange } from '../../core/http/exchange.ts';
 import { isLoopback } from '../../core/http/is-loopback.ts';
 import { formatJson, isObject, numberText, parseExactJson } from '../../core/json/exact-json.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { KnownError, refusal } from '../../core/known-error.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { wrap } from '../../core/text/wrap.ts';
 import { type Column, renderTable } from '../../render/table.ts';
@@ -26,7 +26,6 @@ import {
 import type { ConfigOptions } from '../command.ts';
 import { findService, openClient } from '../open/open-service.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 /**
  * Calls one operation. It checks the request against the contract, sends it once, and shows the answer as

@@ -1,6 +1,6 @@
 import { shortPath } from '../../config/locate.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { KnownError } from '../../core/known-error.ts';
+import { type KnownError, refusal } from '../../core/known-error.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createEventStore } from '../../ledger/receiver/receive-event.ts';
 import { startReceiver } from '../../ledger/receiver/start-receiver.ts';
@@ -10,7 +10,6 @@ import { openConfig, reading, withDatabase } from '../open/open-config.ts';
 import { LEDGER_EVERY_MS, watchLedger } from '../open/watch-ledger.ts';
 import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 export type ReceiveOptions = ConfigOptions & { readonly port?: number };
 

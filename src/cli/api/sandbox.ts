@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { refusal } from '../../core/known-error.ts';
 import type { FaultRule } from '../../sandbox/faults.ts';
 import type { Duplicates } from '../../sandbox/operations/operation.ts';
 import type { Plan } from '../../sandbox/rate-limit.ts';
 import { parsePort } from '../command.ts';
-import { refusal } from '../usage-error.ts';
 import { triggerCommand } from './trigger-event.ts';
 
 type Flags = {

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { refusal } from '../../core/known-error.ts';
 import { toPrintable } from '../../core/text/printable.ts';
 import { webhookTypes } from '../../service/contract/webhook-types.ts';
-import { refusal } from '../usage-error.ts';
 
 type Flags = {
   readonly url: string;

@@ -37,7 +37,7 @@ import type { JobSettings } from '../../config/job-fields.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { Backfill, BackfillState, Period, PlanChanges, PlanStanding } from '../../core/backfill.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { KnownError } from '../../core/known-error.ts';
+import { type KnownError, refusal } from '../../core/known-error.ts';
 import { analyzeGrown } from '../../db/analyze.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
@@ -56,7 +56,7 @@ import { withProcess, withRunSurroundings } from '../open/open-process.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
-import { givenReason, refusal } from '../usage-error.ts';
+import { givenReason } from '../usage-error.ts';
 
 /** The limits of a backfill, and whether it waits for the lease of one that may be gone. */
 export type ShareOptions = { readonly rate?: number; readonly concurrency?: number; readonly wait?: boolean };

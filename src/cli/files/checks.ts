@@ -1,4 +1,5 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { refusal } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../render/text.ts';
 import {
@@ -10,7 +11,7 @@ import {
 } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, usageError } from '../usage-error.ts';
+import { usageError } from '../usage-error.ts';
 
 type ChecksOptions = ConfigOptions & { readonly source?: string };
 

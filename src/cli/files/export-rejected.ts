@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { KnownError } from '../../core/known-error.ts';
+import { type KnownError, refusal } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Database } from '../../db/connect.ts';
 import { type FetchRawRows, fetchRejectedRows } from '../../intake/read/fetch-raw-rows.ts';
@@ -9,7 +9,6 @@ import { encodeRows } from '../../render/csv.ts';
 import { plural } from '../../render/text.ts';
 import { listRejected, type RejectedFilter } from '../../reports/files/list-rejected.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 export type ExportInput = {
   readonly db: Database;

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { KnownError, refusal } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Database } from '../../db/connect.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
@@ -8,7 +8,7 @@ import { plural } from '../../render/text.ts';
 import { type CommandDefinition, type ConfigOptions, type DecisionOptions, parseCount } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, usageError } from '../usage-error.ts';
+import { usageError } from '../usage-error.ts';
 
 type FilesOptions = ConfigOptions & {
   readonly source?: string;

@@ -1,9 +1,9 @@
-import type { KnownError, Problem } from '../../core/known-error.ts';
+import { type KnownError, type Problem, refusal } from '../../core/known-error.ts';
 import { foldCode, foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { inShellQuotes, shellWord, toPrintableLine } from '../../core/text/printable.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
-import { refusal, usageError } from '../usage-error.ts';
+import { usageError } from '../usage-error.ts';
 import {
   answerOf,
   assumedOf,

@@ -8,7 +8,7 @@ import { layoutFolders } from '../../config/layout-folders.ts';
 import { shortPath } from '../../config/locate.ts';
 import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { KnownError } from '../../core/known-error.ts';
+import { type KnownError, refusal } from '../../core/known-error.ts';
 import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
@@ -24,7 +24,7 @@ import { openClient, readServiceVariables } from '../open/open-service.ts';
 import { readEnvFile } from '../open/read-env-file.ts';
 import { configOption } from '../terminal/complete-commands.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, usageError } from '../usage-error.ts';
+import { usageError } from '../usage-error.ts';
 import {
   type Asking,
   answerOf,

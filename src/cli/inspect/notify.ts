@@ -1,11 +1,10 @@
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { KnownError } from '../../core/known-error.ts';
+import { type KnownError, refusal } from '../../core/known-error.ts';
 import type { TestableChannel } from '../../monitoring/notify/send-notices.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 type HistoryOptions = ConfigOptions & { readonly limit: number };
 

@@ -1,6 +1,6 @@
 import type { Seeded } from '../../core/backfill.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { KnownError, refusal } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import type { Recovered } from '../../ledger/continuity/recover.ts';
@@ -8,7 +8,6 @@ import { formatCount, plural } from '../../render/text.ts';
 import { type CommandDefinition, type ConfigOptions, type DecisionOptions, parseId } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 /**
  * `influencer-sync ledger`: records what the ledger cannot know: orders that were credited elsewhere, and

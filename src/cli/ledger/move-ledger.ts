@@ -4,7 +4,7 @@ import { withStateFolder } from '../../config/environment/state-folder.ts';
 import { databaseLocation, journalFolder, shortPath } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { configurationError, KnownError } from '../../core/known-error.ts';
+import { configurationError, KnownError, refusal } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import type { Database } from '../../db/connect.ts';
 import { hasMigrations, migrate } from '../../db/migrate.ts';
@@ -159,12 +159,11 @@ function interrupted(): KnownError {
 }
 
 function nothingToMove(dataFolder: string): KnownError {
-  return configurationError({
+  return refusal({
     code: 'nothing_to_move',
     message: 'There is no embedded database in the data folder.',
     where: shortPath(dataFolder),
     help: 'Use the configuration of the trial: its data folder is .data beside pipeline.yaml, or INFLUENCER_SYNC_DATA.',
-    safe: 'Nothing was changed.',
   });
 }
 

@@ -5,7 +5,7 @@ import { layoutFolders } from '../../config/layout-folders.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { Seeded } from '../../core/backfill.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { KnownError, type RowProblem } from '../../core/known-error.ts';
+import { KnownError, type RowProblem, refusal } from '../../core/known-error.ts';
 import { describeProblems, readSheetFile, type Unreadable } from '../../core/text/read-sheet.ts';
 import type { Database } from '../../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
@@ -14,7 +14,6 @@ import { parseSeeds } from '../../intake/orders/map/parse-seeds.ts';
 import { orderIdParser } from '../../intake/values/parse-id.ts';
 import { seedLedger, type Undone, undoSeed } from '../../ledger/seed.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
-import { refusal } from '../usage-error.ts';
 
 const SAFE = 'Nothing was changed.';
 

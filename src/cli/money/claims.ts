@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { KnownError, refusal } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { dayIn } from '../../core/time/day.ts';
 import type { ClaimState } from '../../money/claims/keep-claims.ts';
@@ -15,7 +15,6 @@ import {
 } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 const STATES = [
   'open',

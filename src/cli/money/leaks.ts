@@ -1,9 +1,10 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { refusal } from '../../core/known-error.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { type CommandDefinition, type ConfigOptions, type DecisionOptions, parseDay } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, requireReason } from '../usage-error.ts';
+import { requireReason } from '../usage-error.ts';
 
 type VoidOptions = ConfigOptions & { readonly from?: string; readonly reason?: string };
 

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { refusal } from '../../core/known-error.ts';
 import {
   FILE_KINDS,
   type FileKind,
@@ -21,7 +22,6 @@ import {
 } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 type ListOptions = ConfigOptions & {
   readonly state?: PaymentState;

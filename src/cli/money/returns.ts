@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { StatementSettings } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { refusal } from '../../core/known-error.ts';
 import { RETURN_GROUPS, type ReturnGroup, SELF_PURCHASE_DAYS } from '../../core/money/returns.ts';
 import {
   addMonthOptions,
@@ -11,7 +12,6 @@ import {
 } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 type CustomersWonOptions = ConfigOptions & MonthOptions & { readonly limit: number };
 type ReturnsOptions = CustomersWonOptions & { readonly by: ReturnGroup; readonly oneCurrency?: boolean };

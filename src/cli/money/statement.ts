@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { KnownError } from '../../core/known-error.ts';
+import { type KnownError, refusal } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { LANGUAGES, type Language } from '../../core/text/language.ts';
 import { shellWord } from '../../core/text/printable.ts';
@@ -17,7 +17,7 @@ import {
 } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, requireReason, usageError } from '../usage-error.ts';
+import { requireReason, usageError } from '../usage-error.ts';
 
 const STATEMENT_FORMATS = ['table', 'csv', 'html', 'pdf'] as const;
 

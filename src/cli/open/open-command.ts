@@ -2,9 +2,9 @@ import type { PipelineConfig } from '../../config/schema.ts';
 import type { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import type { Decided } from '../../ops/record-audit.ts';
 import type { ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
-import type { DecidedHere } from '../terminal/read-operator.ts';
 
 /** The configuration of a command, and the ways in which it uses the database. */
 export type Opened = {
@@ -14,7 +14,7 @@ export type Opened = {
   /** Does work that changes something. If the ledger lost claims, the work does not begin. */
   change<Result>(work: (db: Database) => Promise<Result>): Promise<Result>;
   /** Records a decision of the person at this terminal, in one transaction. */
-  decide<Result>(work: (trx: DatabaseTransaction, here: DecidedHere) => Promise<Result>): Promise<Result>;
+  decide<Result>(work: (trx: DatabaseTransaction, here: Decided) => Promise<Result>): Promise<Result>;
 };
 
 /**

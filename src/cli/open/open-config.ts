@@ -11,7 +11,7 @@ import { findPlainConnections } from '../../config/plain-connections.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { configurationError, KnownError } from '../../core/known-error.ts';
+import { configurationError, KnownError, refusal } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import { plural } from '../../core/text/plural.ts';
 import { wrap } from '../../core/text/wrap.ts';
@@ -29,7 +29,7 @@ import { explainFolder } from '../../runs/explain-folder.ts';
 import type { ConfigOptions } from '../command.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal, usageError } from '../usage-error.ts';
+import { usageError } from '../usage-error.ts';
 import { findConfig, requireConfigPath } from './find-config.ts';
 import { readEnvFile } from './read-env-file.ts';
 

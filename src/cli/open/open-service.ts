@@ -1,11 +1,10 @@
 import { readVariable } from '../../config/environment/read-variable.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { ApiSettings } from '../../config/schema.ts';
-import { configurationError } from '../../core/known-error.ts';
+import { configurationError, refusal } from '../../core/known-error.ts';
 import type { StoredVariables } from '../../core/variable.ts';
 import { type Client, createClient } from '../../service/client.ts';
 import type { ConfigOptions } from '../command.ts';
-import { refusal } from '../usage-error.ts';
 import { findConfig } from './find-config.ts';
 import { fetchStored, openConfig } from './open-config.ts';
 import { readEnvFile } from './read-env-file.ts';

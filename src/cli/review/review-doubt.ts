@@ -1,6 +1,6 @@
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { KnownError } from '../../core/known-error.ts';
+import { type KnownError, refusal } from '../../core/known-error.ts';
 import { formatMoney } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
@@ -12,7 +12,7 @@ import { explainStale, refreshReporting } from '../../rollups/refresh-reporting.
 import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, decidedHere, readOperator } from '../terminal/read-operator.ts';
-import { refusal, requireReason, usageError } from '../usage-error.ts';
+import { requireReason, usageError } from '../usage-error.ts';
 import { decideMany } from './decide-many.ts';
 
 /** Which doubts a person decides about, and how. */

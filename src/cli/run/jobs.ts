@@ -1,9 +1,9 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { refusal } from '../../core/known-error.ts';
 import type { JobDecision } from '../../decisions/control-job.ts';
 import type { CommandDefinition, ConfigOptions, DecisionOptions } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 const DECISIONS: Readonly<Record<JobDecision, string>> = {
   run_now: 'have `serve` run the job now, in addition to its schedule',

@@ -7,7 +7,7 @@ import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { KnownError, refusal } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { recordOwnRun } from '../../decisions/control-job.ts';
@@ -28,7 +28,7 @@ import type { OpenTelemetry } from '../open/open-telemetry.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
-import { givenReason, refusal, requireReason, usageError } from '../usage-error.ts';
+import { givenReason, requireReason, usageError } from '../usage-error.ts';
 import { pingStart } from './notify-after.ts';
 
 export type RunCommandOptions = ConfigOptions & {

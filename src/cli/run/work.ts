@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { refusal } from '../../core/known-error.ts';
 import { plural } from '../../core/text/plural.ts';
 import { UNIT_KINDS, type UnitKind } from '../../core/work.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 type WorkOptions = ConfigOptions & { readonly concurrency: number; readonly only?: readonly UnitKind[] };
 

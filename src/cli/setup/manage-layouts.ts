@@ -5,7 +5,7 @@ import { layoutFolders } from '../../config/layout-folders.ts';
 import { type SourceSettings, sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { KnownError, refusal } from '../../core/known-error.ts';
 import { LAYOUT_FIELDS, type LayoutField, type ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { foldHeader } from '../../core/text/fold.ts';
@@ -38,7 +38,6 @@ import {
 import { findConfig } from '../open/find-config.ts';
 import { openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
-import { refusal } from '../usage-error.ts';
 
 export type LayoutTestOptions = ConfigOptions & {
   readonly layout?: string;

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { recordAudit, type WriteAudit } from '../../ops/record-audit.ts';
+import { type Decided, recordAudit, type WriteAudit } from '../../ops/record-audit.ts';
 
 /**
  * The name of the person who runs a command, which is stored with decisions.
@@ -25,8 +25,6 @@ export function auditIn(trx: DatabaseTransaction): WriteAudit {
 }
 
 /** The person at this terminal and the writer of audit records. */
-export type DecidedHere = { readonly decidedBy: string; readonly audit: WriteAudit };
-
-export function decidedHere(trx: DatabaseTransaction): DecidedHere {
+export function decidedHere(trx: DatabaseTransaction): Decided {
   return { decidedBy: readOperator(), audit: auditIn(trx) };
 }

@@ -1,5 +1,5 @@
 import { type CustomerHash, mergeConsent, type StatedCustomer } from '../../core/customer.ts';
-import { configurationError } from '../../core/known-error.ts';
+import { refusal } from '../../core/known-error.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
@@ -23,7 +23,7 @@ import { CURRENT_KEY_NO, type RekeyAddress, rekeyBatch } from './rekey-customers
 export async function requireLostKey(db: Database, fingerprint: string): Promise<void> {
   const bound = await db.selectFrom('intake.customer_key').select('fingerprint').executeTakeFirst();
   if (bound !== undefined && bound.fingerprint !== fingerprint) return;
-  throw configurationError({
+  throw refusal({
     code: 'customer_key_not_lost',
     message:
       bound === undefined
@@ -31,7 +31,6 @@ export async function requireLostKey(db: Database, fingerprint: string): Promise
         : 'The customers of this database are hashed with this key.',
     where: 'customers.hash_key',
     help: 'If the key is lost, set a new one, and run this again.',
-    safe: 'Nothing was changed.',
   });
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StatementSettings } from '../../config/schema.ts';
-import { configurationError } from '../../core/known-error.ts';
+import { refusal } from '../../core/known-error.ts';
 import { isFormula } from '../../core/text/csv-cell.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { monthBefore } from '../../core/time/month.ts';
@@ -114,16 +114,15 @@ export function withVoid(
     voids.includes(earlier) &&
     (earlier.validFrom ?? '') < day
   )
-    throw configurationError({
+    throw refusal({
       code: 'code_is_void',
       message: `The terms let the code earn nothing already${earlier.validFrom === null ? '' : ` from ${earlier.validFrom}`}: line ${earlier.line}.`,
       where: code,
       help: 'Nothing needs to be done.',
-      safe: 'Nothing was changed.',
     });
   const later = valid.find(({ validFrom }) => done !== undefined || (validFrom !== null && validFrom >= day));
   if (later !== undefined)
-    throw configurationError({
+    throw refusal({
       code: 'code_terms_in_the_way',
       message:
         done === undefined
@@ -134,7 +133,6 @@ export function withVoid(
         done === undefined
           ? 'Choose a later day, or change that line yourself.'
           : `Write valid_to=${dayBefore} into line ${later.line}, or remove it, and try again.`,
-      safe: 'Nothing was changed.',
     });
   if (done !== undefined) {
     const ended = rows.filter(({ validTo }) => validTo === dayBefore).map(({ line }) => line);
@@ -156,12 +154,11 @@ async function refuseRecorded(
     await finds(db)`
       select from ops.audit where action = 'void_code' and subject = ${code} and after ->> 'day' = ${day}`
   )
-    throw configurationError({
+    throw refusal({
       code: 'code_is_void',
       message: `The terms let the code earn nothing from ${day}, and the audit has the decision.`,
       where: code,
       help: 'Nothing needs to be done. The page Audit of the console shows who decided it.',
-      safe: 'Nothing was changed.',
     });
 }
 
@@ -176,12 +173,11 @@ async function sumUse(
     from reporting.code_use_days where code_folded = ${code}`;
   const { isUsed = false, orders = 0, withoutLink = 0 } = use ?? {};
   if (isUsed) return { orders, withoutLink };
-  throw configurationError({
+  throw refusal({
     code: 'code_not_used',
     message: 'No order carries this code, as of the last run.',
     where: code,
     help: 'Check how it is written: npx influencer-sync codes',
-    safe: 'Nothing was changed.',
   });
 }
 

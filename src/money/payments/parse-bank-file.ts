@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { configurationError, type KnownError, type Problem } from '../../core/known-error.ts';
+import { type KnownError, type Problem, refusal } from '../../core/known-error.ts';
 import { accountMark, parseIban } from '../../core/money/iban.ts';
 import { type DecimalText, sumMoney } from '../../core/money.ts';
 import { describeProblems, readSheet, type Sheet } from '../../core/text/read-sheet.ts';
@@ -45,12 +45,11 @@ const MAX_CHARS = 50_000_000;
  */
 export function parseBankFile(text: string, where: string): BankFile {
   const unreadable = (message: string): KnownError =>
-    configurationError({
+    refusal({
       code: 'bank_file_unreadable',
       message,
       where,
       help: 'Save the statement of the account as camt.053, or as CSV with the columns reference, amount, currency, day, type. docs/payments.md explains them.',
-      safe: 'Nothing was changed.',
     });
   if (text.length > MAX_CHARS) throw unreadable('The file is larger than 50 MB.');
   const start = text.replace(/^\uFEFF/, '').trimStart();

@@ -1,5 +1,5 @@
 import { XMLBuilder } from 'fast-xml-parser';
-import { configurationError } from '../../core/known-error.ts';
+import { refusal } from '../../core/known-error.ts';
 import { parseIban } from '../../core/money/iban.ts';
 import { sumMoney } from '../../core/money.ts';
 import type { PaymentOrder } from '../../money/payments/keep-payments.ts';
@@ -77,22 +77,20 @@ export function renderPain001(
 ): string {
   const iban = debtor.iban === null ? null : parseIban(debtor.iban);
   if (iban === null || debtor.name === null)
-    throw configurationError({
+    throw refusal({
       code: 'payments_not_exported',
       where: 'statements.payments',
       message: 'The account that pays is not configured.',
       help: 'Write its holder and its IBAN under statements: payments: {name: …, iban: …}.',
-      safe: 'Nothing was changed.',
     });
   const nameOf = (name: string, of: string): string => {
     const latin = toSepaText(name, MAX_NAME_CHARS);
     if (/[A-Za-z0-9]/.test(latin)) return latin;
-    throw configurationError({
+    throw refusal({
       code: 'payments_not_exported',
       where: of,
       message: 'The name of the holder has no Latin letters, which are all that SEPA has.',
       help: 'Write it as the bank spells it in Latin letters.',
-      safe: 'Nothing was changed.',
     });
   };
   const [first] = orders;
