@@ -1,8 +1,8 @@
-import type { InstantText } from '../../src/core/order.ts';
 import type { RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { countsOf, rowsOf } from '../../src/db/statement.ts';
 import type { Published } from '../../src/mirror/publish.ts';
+import { type Coverage, readCoverage } from '../../src/reports/list-deals.ts';
 
 /**
  * The result of a run of `mirror-account`. `sumsAddUp` means that requested deals = new + changed + unchanged
@@ -27,20 +27,6 @@ export type MirrorCounts = Published & {
   readonly drift: number;
   /** Records and answers of this run that could not be parsed as expected. */
   readonly unreadable: number;
-};
-
-/** How complete the mirror is for the deals discovered in one way. The way `all` covers every deal. */
-export type Coverage = {
-  readonly way: string;
-  readonly known: number;
-  readonly alsoKnown: number;
-  readonly fresh: number;
-  readonly stale: number;
-  readonly unread: number;
-  readonly failing: number;
-  readonly deleted: number;
-  /** When the deal that was read longest ago was read. Null if no deal was read. */
-  readonly oldestReadAt: InstantText | null;
 };
 
 /** A difference between the service's answers and the contract or earlier answers. */
@@ -204,13 +190,4 @@ async function readFailing(db: Database): Promise<readonly Unread[]> {
     select 'deal' as "recordKind", last_error as reason, count(*)::float8 as records from mirror.known_deals
     where last_error is not null and deleted_at is null
     group by last_error order by count(*) desc, last_error limit ${SHOWN_ROWS}`;
-}
-
-async function readCoverage(db: Database): Promise<readonly Coverage[]> {
-  const rows = await rowsOf<Omit<Coverage, 'oldestReadAt'> & { oldestReadAt: Date | null }>(db)`
-    select way, known, also_known as "alsoKnown", fresh, stale, unread, failing, deleted,
-      oldest_read_at as "oldestReadAt"
-    from mirror.coverage where run_id = (select max(run_id) from mirror.publications)
-    order by way <> 'all', known desc, way`;
-  return rows.map((row) => ({ ...row, oldestReadAt: row.oldestReadAt?.toISOString() ?? null }));
 }

@@ -91,20 +91,25 @@ export type Outcome =
 /** An exact sum of money in one currency. */
 export type ClaimSum = { readonly currency: string | null; readonly amount: string };
 
-/** An effect, usually an order, that may have happened although no answer confirms it. */
-export type Doubt = {
+/** An entry of the ledger, usually about an order, as people are told of it. */
+type ToldEntry = {
   readonly entryId: string;
   readonly job: string;
-  readonly effect: Effect;
   /** Short description of the effect: `shopify order 1001`. */
   readonly subject: string;
   readonly orderPlatform: string | null;
   readonly orderId: string | null;
   readonly currency: string | null;
+  /** Of each request, in `currency`. */
   readonly amount: DecimalText | null;
   /** The deal in the frozen request, or else the deal to which the order was attributed. */
   readonly dealId: string | null;
   readonly collabId: string | null;
+};
+
+/** An effect, usually an order, that may have happened although no answer confirms it. */
+export type Doubt = ToldEntry & {
+  readonly effect: Effect;
   readonly influencerHandle: string | null;
   readonly reason: string;
   /** Number of attempts that may have reached the service. */
@@ -126,18 +131,7 @@ export type Evidence = {
 };
 
 /** An order for which the service has accepted more than one request. */
-export type DoubleCredit = {
-  readonly entryId: string;
-  readonly job: string;
-  readonly orderPlatform: string | null;
-  readonly orderId: string | null;
-  /** Short description of the effect. */
-  readonly subject: string;
-  /** Amount of each request, in `currency`. */
-  readonly amount: DecimalText | null;
-  readonly currency: string | null;
-  readonly dealId: string | null;
-  readonly collabId: string | null;
+export type DoubleCredit = ToldEntry & {
   /** Number of requests that were accepted: 2 or more. */
   readonly credits: number;
 };

@@ -58,7 +58,7 @@ export type Run<Settings extends JobSettings = JobSettings> = {
   readonly client: Client | null;
   /** Distributes units of the run to workers. Omitted if the run does all the work itself. */
   readonly spread?: Spread | undefined;
-  /** Called with the target of the run before anything is sent there. */
+  /** Called with the target, as soon as the service has named the account and before anything else is read or sent. */
   readonly onTarget?: (target: RunTarget) => void;
 };
 

@@ -140,22 +140,27 @@ export async function listDealMonths(
     from reporting.deal_days where deal_id = ${dealId} group by 1, 2 order by 1 desc, 2 limit ${limit}`;
 }
 
-/** How the mirror discovered deals, and how fresh they are, as of its last publication. */
+/** How complete the mirror is for the deals discovered in one way. The way `all` covers every deal. */
 export type Coverage = {
   readonly way: string;
   readonly publishedAt: Date;
   readonly known: number;
+  readonly alsoKnown: number;
   readonly fresh: number;
   readonly stale: number;
   readonly unread: number;
   readonly failing: number;
   readonly deleted: number;
+  /** When the deal that was read longest ago was read. Null if no deal was read. */
+  readonly oldestReadAt: Date | null;
 };
 
+/** Reads the coverage of the newest publication, `all` first. Empty before the first publication. */
 export async function readCoverage(db: Database): Promise<readonly Coverage[]> {
   return rowsOf<Coverage>(db)`
-    select way, published_at as "publishedAt", known_deals::float8 as known, fresh_deals::float8 as fresh,
-      stale_deals::float8 as stale,
-      unread_deals::float8 as unread, failing_deals::float8 as failing, deleted_deals::float8 as deleted
-    from bi.mirror_coverage where is_latest order by way = 'all' desc, way`;
+    select way, published_at as "publishedAt", known_deals::float8 as known,
+      also_known_deals::float8 as "alsoKnown", fresh_deals::float8 as fresh, stale_deals::float8 as stale,
+      unread_deals::float8 as unread, failing_deals::float8 as failing, deleted_deals::float8 as deleted,
+      oldest_read_at as "oldestReadAt"
+    from bi.mirror_coverage where is_latest order by way = 'all' desc, known_deals desc, way`;
 }

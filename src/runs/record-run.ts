@@ -1,17 +1,11 @@
 import type { JobSettings } from '../config/job-fields.ts';
-import type { PipelineConfig } from '../config/schema.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError, sayWhere } from '../core/known-error.ts';
-import type { Progress } from '../core/progress.ts';
-import type { RunTarget } from '../core/run.ts';
 import type { Spread } from '../core/work.ts';
-import type { Database } from '../db/connect.ts';
 import { explainFailure } from '../db/server/explain-failure.ts';
 import { explainAbort, type Run, type RunOptions } from '../ops/run.ts';
 import { beginRun, endRun, type RunEnd, settleDeadRuns } from '../ops/run-record.ts';
 import { type LeaseOptions, withLeases } from '../ops/with-leases.ts';
-import type { Client } from '../service/client.ts';
-import type { SourceClients } from '../store/source-clients.ts';
 import { explainFolder } from './explain-folder.ts';
 import { recordActivity } from './record-activity.ts';
 import type { RunnableKind } from './runnable-kind.ts';
@@ -19,23 +13,14 @@ import { unlessAbandoned } from './watch-run.ts';
 import type { UnitsOf } from './workers/units.ts';
 
 /** What a run needs from its process. */
-export type RunSurroundings<Settings extends JobSettings> = {
-  readonly config: PipelineConfig;
-  readonly job: Settings;
-  readonly db: Database;
-  /** Null for a plan, which sends nothing. */
-  readonly client: Client | null;
-  readonly sourceClients: SourceClients;
-  readonly progress: Progress;
+export type RunSurroundings<Settings extends JobSettings> = Pick<
+  Run<Settings>,
+  'config' | 'job' | 'db' | 'client' | 'sourceClients' | 'progress' | 'onTarget'
+> & {
   /** Aborts when the run has to end. If the reason is a KnownError, it becomes the problem of the run. */
   readonly draining: AbortSignal;
   /** Opens the distribution of units to workers. Omitted if runs do all the work themselves. */
   readonly openSpread?: ((of: UnitsOf) => Spread) | undefined;
-  /**
-   * Called with the target of the run, as soon as the service has named the account and before anything else
-   * is read or sent.
-   */
-  readonly onTarget?: (target: RunTarget) => void;
   /** Called with the id of the run's record before anything else happens. If it throws, the run ends. */
   readonly onBegun?: (runId: string) => Promise<void>;
   /** Whether the run waits for the leases of a process that may be gone. */

@@ -1,29 +1,21 @@
 import type { JobSettings } from '../config/job-fields.ts';
-import type { PipelineConfig } from '../config/schema.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
-import type { RunStatus, RunTarget } from '../core/run.ts';
-import type { Database } from '../db/connect.ts';
+import type { RunStatus } from '../core/run.ts';
 import { isConnectionLost } from '../db/server/connection-lost.ts';
 import { explainFailure } from '../db/server/explain-failure.ts';
 import { type ClaimedSlot, noteRun, type SlotEnd } from '../ops/schedule/slots.ts';
 import type { Client } from '../service/client.ts';
-import type { SourceClients } from '../store/source-clients.ts';
 import { describeStop, type RunJobOptions, type RunningKind, type RunResult, runJob } from './run-job.ts';
 import { watchRun } from './watch-run.ts';
 
-export type RunSlotOptions = {
-  readonly config: PipelineConfig;
-  readonly job: JobSettings;
+export type RunSlotOptions = Pick<
+  RunJobOptions<JobSettings>,
+  'config' | 'job' | 'db' | 'sourceClients' | 'openSpread' | 'draining' | 'onTarget'
+> & {
   readonly kind: RunningKind;
-  readonly db: Database;
-  readonly sourceClients: SourceClients;
-  readonly openSpread?: RunJobOptions<JobSettings>['openSpread'];
   /** Opens a client of the service for this run, which closes it. `onAnswer` is called for each answer. */
   readonly openClient: (onAnswer: () => void) => Client;
-  /** Aborts when the process has to end. */
-  readonly draining: AbortSignal;
-  readonly onTarget?: (target: RunTarget) => void;
   readonly onEnded: (run: EndedRun) => void;
   /** Called with an error that is a bug of this program. The slot only says that there was one. */
   readonly onBug: (error: unknown) => void;

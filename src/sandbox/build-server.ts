@@ -11,6 +11,7 @@ import type { Mishap } from './faults.ts';
 import { type Answer, refuse, type Session } from './operations/operation.ts';
 import { playFault } from './play-fault.ts';
 import { playService } from './play-service.ts';
+import type { Fate } from './request-log.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -171,12 +172,7 @@ function warnOfUnknown({ warn }: Context, { name, reply }: Visit, { unknownMembe
 function record(
   context: Context,
   { name, session, request, sequence }: Visit,
-  fate: {
-    readonly status: number | null;
-    readonly isProcessed: boolean;
-    readonly fault: string | null;
-    readonly unknownMembers: readonly string[];
-  },
+  fate: Pick<Fate, 'status' | 'isProcessed' | 'fault' | 'unknownMembers'>,
 ): void {
   context.requestLog.recordRequest({
     sequence,

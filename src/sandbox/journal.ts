@@ -1,22 +1,15 @@
 import { maskAddresses } from '../core/text/mask-addresses.ts';
-import type { OperationName } from '../service/contract.ts';
 import type { Body } from './answer-request.ts';
+import type { Fate } from './request-log.ts';
 
-export type JournaledRequest = {
-  readonly sequence: number;
+export type JournaledRequest = Omit<Fate, 'accountId' | 'path'> & {
   readonly at: string;
   readonly account_id: string | null;
-  readonly operation: OperationName | null;
-  readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Body | null;
   /** Keys and signing secrets to mask. */
   readonly secrets: readonly string[];
-  readonly status: number | null;
-  readonly isProcessed: boolean;
-  readonly fault: string | null;
-  readonly unknownMembers: readonly string[];
 };
 
 /** One row of `GET /_sandbox/requests`. E-mail addresses and secrets are masked before it is stored. */

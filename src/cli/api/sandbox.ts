@@ -1,31 +1,19 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { refusal } from '../../core/known-error.ts';
 import type { FaultRule } from '../../sandbox/faults.ts';
-import type { Duplicates } from '../../sandbox/operations/operation.ts';
-import type { Plan } from '../../sandbox/rate-limit.ts';
+import type { SandboxOptions } from '../../sandbox/start-sandbox.ts';
 import { parsePort } from '../command.ts';
 import { triggerCommand } from './trigger-event.ts';
 
-type Flags = {
-  readonly port: number;
-  readonly host: string;
-  readonly data?: string;
-  readonly key?: string;
-  readonly seed: string;
-  readonly duplicates: Duplicates;
+type Flags = Omit<
+  SandboxOptions,
+  'faults' | 'latencyMs' | 'identifyDelayMs' | 'webhookRetryMs' | 'service' | 'onWarning'
+> & {
   readonly fault: readonly string[];
   readonly latency: number;
-  readonly referralLog?: string;
-  readonly db?: string;
-  readonly plan: Plan;
   readonly identifyDelay: number;
-  readonly allowPrivateWebhooks: boolean;
-  readonly webhookSecret?: string;
-  readonly webhookHeaderPrefix?: string;
   readonly service?: string;
   readonly webhookRetry: number;
-  readonly openControl: boolean;
-  readonly strict: boolean;
 };
 
 /**

@@ -29,16 +29,12 @@ export type Sample =
   | { readonly of: 'currency' | 'status'; readonly word: string };
 
 /** An unusual result that is kept until a person acknowledges it. */
-export type CheckFinding = {
+export type CheckFinding = Pick<CheckResult, 'subject' | 'verdict' | 'seen' | 'expected'> & {
   readonly findingId: string;
   readonly source: string;
   readonly readFor: ReadFor;
   readonly uri: string;
   readonly check: string;
-  readonly subject: string | null;
-  readonly verdict: Verdict;
-  readonly seen: string;
-  readonly expected: string;
   readonly message: string;
   /** Physical lines of the first few rows that show it. */
   readonly lines: readonly number[];

@@ -1,5 +1,5 @@
 import type { Expectations } from '../../config/source-fields.ts';
-import type { Sample } from '../../core/checks/check-result.ts';
+import type { CheckResult } from '../../core/checks/check-result.ts';
 import { type CheckAction, FILE_CHECKS, type FileCheckName } from '../../core/checks/expectations.ts';
 import type { FileStatistics } from '../../core/checks/file-statistics.ts';
 import { plural } from '../../core/text/plural.ts';
@@ -52,14 +52,8 @@ export type DatedFile = FileStatistics & {
   readonly hour: number;
 };
 
-export type Judgement = {
-  /** The currency, status or column. Null: the whole file. */
-  readonly subject: string | null;
+export type Judgement = Omit<CheckResult, 'check' | 'verdict'> & {
   readonly verdict: 'ok' | 'learning' | 'not_judged' | 'unusual';
-  readonly seen: string;
-  readonly expected: string;
-  readonly message: string | null;
-  readonly sample: Sample | null;
   /** Overrides the action of the check, for example for one column. */
   readonly action?: CheckAction;
 };

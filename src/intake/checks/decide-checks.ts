@@ -1,13 +1,9 @@
+import type { CheckFinding } from '../../core/checks/check-result.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 
-export type AcknowledgedFinding = {
-  readonly findingId: string;
+export type AcknowledgedFinding = Pick<CheckFinding, 'findingId' | 'source' | 'uri' | 'check' | 'message'> & {
   readonly sourceFileId: string;
-  readonly source: string;
-  readonly uri: string;
-  readonly check: string;
-  readonly message: string;
   readonly verdict: 'warn' | 'held';
 };
 

@@ -23,12 +23,15 @@ export type FoundOrder = { readonly source: string | null; readonly orderId: str
 /** An answer as it was given. */
 export type GivenAnswer = {
   readonly kind: string;
+  /** The answer with its proof, for people of the brand. */
   readonly text: string;
+  /** The answer for the creator. It names no other creator, and no order that the claim does not name. */
   readonly reply: string;
-  /** The order that it is about. Null: none was found, or only candidates. */
+  /** The order that it is about, however the claim names it. Null: none was found, or only candidates. */
   readonly order: FoundOrder | null;
+  /** What was credited to the creator for the order. Null: nothing. */
   readonly credited: Money | null;
-  /** Such as `2026-10`. */
+  /** Month of the first closed statement that counts the order, such as `2026-10`. */
   readonly statementMonth: string | null;
 };
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type DecimalText, formatMoney, type Money } from '../../core/money.ts';
+import { type DecimalText, formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
@@ -8,7 +8,7 @@ import { foldOrderId, similarId } from '../../core/text/order-key.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
-import type { FoundOrder } from '../../money/claims/keep-claims.ts';
+import type { GivenAnswer } from '../../money/claims/keep-claims.ts';
 import type { ClaimLine } from '../../money/claims/parse-claims.ts';
 import { earnedOrders } from '../../money/kept-earnings.ts';
 import type { StatementRules } from '../../money/statement.ts';
@@ -58,19 +58,9 @@ export const FINAL_ANSWERS: readonly ClaimAnswerKind[] = [
   'not_in_exports',
 ];
 
-export type ClaimAnswer = {
+export type ClaimAnswer = Omit<GivenAnswer, 'kind'> & {
   readonly kind: ClaimAnswerKind;
-  /** The answer with its proof, for people of the brand. */
-  readonly text: string;
-  /** The answer for the creator. It names no other creator, and no order that the claim does not name. */
-  readonly reply: string;
   readonly next: Answer['next'];
-  /** The order that it is about, however the claim names it. Null: none was found, or only candidates. */
-  readonly order: FoundOrder | null;
-  /** What was credited to the creator for the order. Null: nothing. */
-  readonly credited: Money | null;
-  /** Month of the first closed statement that counts the order, such as `2026-10`. */
-  readonly statementMonth: string | null;
 };
 
 export type Claimed = Pick<ClaimLine, 'creator' | 'orderId' | 'amount' | 'currency' | 'day' | 'code'>;

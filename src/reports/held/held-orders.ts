@@ -58,19 +58,14 @@ export function countWords(groups: readonly HeldGroup[]): number {
 }
 
 /** One held order, with what a person needs to decide about it. */
-export type HeldOrder = {
-  readonly job: string;
-  readonly source: string;
+export type HeldOrder = Pick<
+  HeldGroup,
+  'job' | 'source' | 'reason' | 'status' | 'currency' | 'amount' | 'decision'
+> & {
   readonly orderId: string;
   readonly orderName: string | null;
-  readonly reason: string;
-  readonly status: string | null;
-  readonly currency: string;
-  readonly amount: DecimalText | null;
   /** The codes, links or name that it carries. */
   readonly carries: string | null;
-  /** As in `HeldGroup`. */
-  readonly decision: HeldGroup['decision'];
   readonly placedAt: Date | null;
   /** The file that states it, and its line there. */
   readonly uri: string;

@@ -18,6 +18,7 @@ import {
   whole,
 } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
+import type { OwnedCode } from '../codes/list-codes.ts';
 import { findFileRead } from '../files/list-files.ts';
 import { sayFooterRow } from '../files/read-files.ts';
 import { spellingsOf } from '../find-handles.ts';
@@ -134,13 +135,8 @@ function factsOfDeal(deal: ListedDeal): Facts {
 }
 
 /** A code of a job with its owner, as the last run loaded it. */
-type CodeOwner = {
-  readonly job: string;
-  readonly code: string;
+type CodeOwner = Pick<OwnedCode, 'job' | 'code' | 'line' | 'validFrom' | 'validTo'> & {
   readonly owner: string | null;
-  readonly line: number;
-  readonly validFrom: Date | null;
-  readonly validTo: Date | null;
 };
 
 async function listOwners(db: Database, condition: RawBuilder<unknown>): Promise<readonly CodeOwner[]> {

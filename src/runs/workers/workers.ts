@@ -1,4 +1,4 @@
-import { GONE_AFTER, type UnitKind } from '../../core/work.ts';
+import { GONE_AFTER, type UnitKind, type WorkerSeen } from '../../core/work.ts';
 import { databaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, execute } from '../../db/statement.ts';
@@ -7,14 +7,8 @@ import { countOf, execute } from '../../db/statement.ts';
 export const SIGN_OF_LIFE_MS = 5_000;
 const FORGOTTEN_AFTER = '1 day';
 
-export type WorkerIdentity = {
-  readonly workerId: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly version: string;
+export type WorkerIdentity = Pick<WorkerSeen, 'workerId' | 'host' | 'pid' | 'version' | 'concurrency'> & {
   readonly kinds: readonly UnitKind[];
-  /** Number of units of each kind at a time. */
-  readonly concurrency: number;
 };
 
 /** Adds a worker to the registry, or records its sign of life. */
