@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
 import { countOf, execute, rowsOf } from '../../src/db/statement.ts';
+import type { ReportedRun } from '../../src/reports/runs/run-report.ts';
 import { dispositionOfOrders } from '../../src/rollups/disposition.ts';
 
 /**
@@ -47,7 +48,7 @@ export const BY_BACKFILL = 'by_backfill';
  */
 export async function readDispositions(
   db: Database,
-  { runId, job, sources }: DispositionsOptions,
+  { runId, job, sources }: ReportedRun,
   stored: { readonly orders: RawBuilder<unknown>; readonly sums: RawBuilder<unknown> } = STORED,
 ): Promise<readonly DispositionGroup[]> {
   return rowsOf<DispositionGroup>(db)`
@@ -83,19 +84,13 @@ export async function readDispositions(
     order by disposition, sum(orders) desc, reason, currency`;
 }
 
-export type DispositionsOptions = {
-  readonly runId: string;
-  readonly job: string;
-  readonly sources: readonly string[];
-};
-
 export const STORED = { orders: sql`reporting.order_dispositions`, sums: sql`reporting.funnel_days` };
 
 /**
  * SQL condition: order `s` was accepted since the run began, neither by a backfill in the meantime nor by a
  * run that a restored database had lost.
  */
-export function acceptedInRun({ runId, job, sources }: DispositionsOptions): RawBuilder<boolean> {
+export function acceptedInRun({ runId, job, sources }: ReportedRun): RawBuilder<boolean> {
   return sql`s.job = ${job} and s.source = any(${sources}::text[]) and s.disposition = 'accepted'
         and s.disposition_at >= (select r.started_at from ops.runs r where r.run_id = ${runId}::bigint)
         and (
@@ -107,10 +102,7 @@ export function acceptedInRun({ runId, job, sources }: DispositionsOptions): Raw
 }
 
 /** Does the same as `readDispositions`, without the tables of schema `reporting`. */
-export function workOutStandings(
-  db: Database,
-  options: DispositionsOptions,
-): Promise<readonly DispositionGroup[]> {
+export function workOutStandings(db: Database, options: ReportedRun): Promise<readonly DispositionGroup[]> {
   const { job, sources } = options;
   const inForce = sql`(
     select o.* from intake.orders o

@@ -25,7 +25,6 @@ import {
   countOrders,
   type Disposition,
   type DispositionGroup,
-  type DispositionsOptions,
   listUnownedCodes,
   readDispositions,
   STORED,
@@ -241,7 +240,7 @@ type Credit = {
  */
 async function readCredits(
   db: Database,
-  options: DispositionsOptions & { readonly limit: number },
+  options: ReportedRun & { readonly limit: number },
 ): Promise<{ readonly credits: readonly Credit[]; readonly total: number }> {
   const rows = await rowsOf<Credit & { total: number }>(db)`
     with of_run as materialized (

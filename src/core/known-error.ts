@@ -1,4 +1,5 @@
 import { EXIT, type ExitCode } from './exit-code.ts';
+import type { RejectedRow } from './record.ts';
 
 /** One of several problems that were found at once. Contains no secrets, no row values and no addresses. */
 export type Problem = {
@@ -10,14 +11,7 @@ export type Problem = {
 };
 
 /** A mistake in a small CSV file, such as codes.csv. It contains no e-mail address. */
-export type RowProblem = {
-  /** 1-based line number, counting the header. */
-  readonly line: number;
-  readonly column: string | null;
-  readonly value: string | null;
-  readonly reason: string;
-  readonly help: string;
-};
+export type RowProblem = Pick<RejectedRow, 'line' | 'column' | 'value' | 'reason' | 'help'>;
 
 /** The message for a known problem. It is printed without a stack trace. */
 export type KnownErrorDetails = {

@@ -168,12 +168,7 @@ export const ORDER_COLUMNS = [
 }[];
 
 /** Rows that belong to an order whose first row is elsewhere in the file (separate Shopify line items). */
-export type OrderContinuation = {
-  readonly groupKey: string;
-  readonly line: number;
-  readonly record: number;
-  readonly rowCount: number;
-};
+export type OrderContinuation = Pick<StagedOrder, 'groupKey' | 'line' | 'record' | 'rowCount'>;
 
 /** An order that lacks a row of its file, because the row cannot be used. */
 export type MissingRow = {

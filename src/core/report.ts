@@ -4,6 +4,7 @@ import type { ReadFor } from './layout.ts';
 import type { DoubleCredit, Doubt } from './ledger.ts';
 import type { DecimalText } from './money.ts';
 import type { FooterRow, RejectedRow } from './record.ts';
+import type { HoldReason } from './source.ts';
 
 /** The result of a run: fields that every kind of job reports, and the counts and details of its kind. */
 export type RunReport<
@@ -76,14 +77,11 @@ export type RejectedRowInFile = RejectedRow & {
 /** A row at the end of a file that is no record of it. */
 export type FooterRowInFile = FooterRow & Pick<RejectedRowInFile, 'source' | 'uri'>;
 
-export type HeldFile = {
+export type HeldFile = Pick<HoldReason, 'code' | 'message' | 'help'> & {
   /** Number of this reading of the file. */
   readonly id: string;
   readonly source: string;
   readonly uri: string;
-  readonly code: string;
-  readonly message: string;
-  readonly help: string;
 };
 
 /** A row of codes.csv that cannot be used, or from an event, with a line below 1. The other rows still count. */

@@ -42,12 +42,7 @@ export type OrderFilter = {
 };
 
 /** Key of an order, with which the next page begins. */
-export type OrderKey = {
-  readonly at: string;
-  readonly job: string;
-  readonly source: string;
-  readonly orderId: string;
-};
+export type OrderKey = Pick<ListedOrder, 'at' | 'job' | 'source' | 'orderId'>;
 
 /**
  * Dispositions of open orders, for which an index finds the few orders among many. Held orders have an index of

@@ -63,13 +63,7 @@ export async function lockBackfill(trx: Transaction<DB>, backfillId: string): Pr
 export async function storePlan(
   trx: Transaction<DB>,
   { hash, plan }: GatheredPlan,
-  options: {
-    readonly job: string;
-    readonly period: Period;
-    readonly runId: string;
-    readonly requestsPerSecond: number | null;
-    readonly concurrency: number | null;
-  },
+  options: Pick<Backfill, 'job' | 'period' | 'runId' | 'requestsPerSecond' | 'concurrency'>,
 ): Promise<string> {
   const { job, period, runId, requestsPerSecond, concurrency } = options;
   await trx

@@ -5,6 +5,7 @@ import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
 import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
+import type { OwnedCode } from '../codes/list-codes.ts';
 import { listRejected } from '../files/list-rejected.ts';
 import { type HeldGroup, heldDecision, heldWord } from '../held/held-orders.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
@@ -66,12 +67,7 @@ export type OrderAttribution = {
 };
 
 /** A code with its owner: a handle, a deal or a collaboration. */
-export type CodeOwner = {
-  readonly code: string;
-  readonly owner: string;
-  readonly validFrom: Date | null;
-  readonly validTo: Date | null;
-};
+export type CodeOwner = Pick<OwnedCode, 'code' | 'validFrom' | 'validTo'> & { readonly owner: string };
 
 /** The whole history of one order of one source. */
 export type OrderLife = {

@@ -13,12 +13,7 @@ export type ConflictFilter = {
 };
 
 /** Key of an order, with which the next page begins. */
-export type ConflictKey = {
-  readonly day: string;
-  readonly job: string;
-  readonly source: string;
-  readonly orderId: string;
-};
+export type ConflictKey = Pick<ConflictingOrder, 'day' | 'job' | 'source' | 'orderId'>;
 
 /** Finds the newest month with an order in conflict, as `2026-10`; null if there is none. */
 export async function findNewestConflict(db: Database): Promise<string | null> {

@@ -3,6 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import { countOf, rowsOf } from '../../db/statement.ts';
 import { feesOf, isUnknown, OWNER_OF_ORDER } from '../../money/read-statement.ts';
 import type { StatementRules } from '../../money/statement.ts';
+import type { OwnedCode } from '../codes/list-codes.ts';
 import type { NamedCreator } from './list-returns.ts';
 
 /** Net revenue of a creator in a month, without the orders for which it is unknown. */
@@ -172,12 +173,9 @@ export async function countUnknownEarnings(db: Database, creator: NamedCreator |
 }
 
 /** A code of a creator, with the time in which it is theirs. */
-export type CreatorCode = {
-  readonly code: string;
+export type CreatorCode = Pick<OwnedCode, 'code' | 'validFrom' | 'validTo'> & {
   /** The jobs that know it. */
   readonly jobs: readonly string[];
-  readonly validFrom: Date | null;
-  readonly validTo: Date | null;
 };
 
 /** Lists the codes that name a creator or one of their deals, as the last run of each job loaded them. */

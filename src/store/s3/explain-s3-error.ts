@@ -1,6 +1,6 @@
 import { isNetworkError, networkCode, statusOf } from '../../config/aws/aws-error.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError, type KnownErrorDetails } from '../../core/known-error.ts';
 import type { S3Client } from './create-s3-client.ts';
 
 /** Describes the failed request, for the message. */
@@ -11,12 +11,7 @@ export type S3Request = {
   readonly client: Pick<S3Client, 'endpoint' | 'region' | 'profile'>;
 };
 
-type Explanation = {
-  readonly code: string;
-  readonly message: string;
-  readonly help: string;
-  readonly exitCode: ExitCode;
-};
+type Explanation = Pick<KnownErrorDetails, 'code' | 'message' | 'help' | 'exitCode'>;
 
 const REFUSED = new Set([
   'InvalidAccessKeyId',
