@@ -11,7 +11,7 @@ import type { AttributeOrdersSettings } from './settings.ts';
 /** Checks that the layouts of the job have the status words and the notes that it names, and that codes.csv exists. */
 export function* crossCheck(
   job: AttributeOrdersSettings,
-  { config }: { readonly config: PipelineConfig },
+  { config }: { config: PipelineConfig },
 ): Generator<ConfigFinding> {
   yield* checkInclude(job, config);
   yield* checkNotes(job, config);

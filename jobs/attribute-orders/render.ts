@@ -93,7 +93,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
 /** One line for each disposition of orders, in the order in which a summary shows them. */
 export function dispositionLines(
   { orders, excluded, unattributed, organic, entries }: OrderCounts,
-  { isPlan = false, details }: { readonly isPlan?: boolean; readonly details?: OrderDetails } = {},
+  { isPlan = false, details }: { isPlan?: boolean; details?: OrderDetails } = {},
 ): readonly CountLine[] {
   const at = (disposition: Disposition) => (details === undefined ? [] : groupsAt(disposition, details));
   const unsure =

@@ -237,11 +237,7 @@ async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 
 function mapFile(
   { source: given, layout, otherLayouts, customerKeys, anyStatus, keepsNotes }: OrderReading,
-  {
-    file,
-    chunks,
-    footer,
-  }: { readonly file: SourceFile; readonly chunks: AsyncIterable<CsvChunk>; readonly footer: FooterRow[] },
+  { file, chunks, footer }: { file: SourceFile; chunks: AsyncIterable<CsvChunk>; footer: FooterRow[] },
 ) {
   const dates = watchDates(layout, given);
   const marks = watchMarks(layout, given);

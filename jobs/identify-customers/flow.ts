@@ -54,7 +54,7 @@ export async function identifyCustomers(
  */
 async function submit(
   run: Run<IdentifyCustomersSettings>,
-  { client, ledger }: { readonly client: Client; readonly ledger: OpenLedger },
+  { client, ledger }: { client: Client; ledger: OpenLedger },
 ): Promise<RunStop | null> {
   const open = openRequestGate(run, client);
   try {

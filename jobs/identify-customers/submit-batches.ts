@@ -97,7 +97,7 @@ export async function submitBatches(
 
   async function settleAccepted(
     batch: WaitingBatch,
-    { httpStatus, begunAt }: { readonly httpStatus: number; readonly begunAt: number },
+    { httpStatus, begunAt }: { httpStatus: number; begunAt: number },
   ): Promise<void> {
     await settle({ batch, state: 'accepted', httpStatus, message: null });
     progress.advance(batch.customers);

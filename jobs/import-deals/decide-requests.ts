@@ -34,7 +34,7 @@ export async function countAttempts(db: Database, runId: string): Promise<number
 /** Handles, in their original spelling, for which a deal is to be created and that were not looked up yet. */
 export async function handlesToLookUp(
   db: Database,
-  { job, limit }: { readonly job: string; readonly limit: number | null },
+  { job, limit }: { job: string; limit: number | null },
 ): Promise<readonly { readonly folded: string; readonly handle: string }[]> {
   return rowsOf<{ folded: string; handle: string }>(db)`
     select handle_folded as folded, min(influencer_handle) as handle from intake.creators
@@ -48,7 +48,7 @@ export async function handlesToLookUp(
  */
 export async function saveLookup(
   db: Database,
-  { job, folded, dealId }: { readonly job: string; readonly folded: string; readonly dealId: string | null },
+  { job, folded, dealId }: { job: string; folded: string; dealId: string | null },
 ): Promise<void> {
   await db
     .updateTable('intake.creators')

@@ -77,7 +77,7 @@ const NOTHING_SENT: Sending = { stop: null, updates: { stages: 0, statuses: 0, u
 async function send(
   run: DealsRun,
   client: Client,
-  { posting, rules }: { readonly posting: Posting; readonly rules: DealRules },
+  { posting, rules }: { posting: Posting; rules: DealRules },
 ): Promise<Sending> {
   let { stop, updates } = NOTHING_SENT;
   let unfinished: RunStop | null = null;

@@ -124,10 +124,7 @@ export async function reportDeals(
 /** SQL: creators `c`, joined with the ledger entry `e` of their deal. */
 const creators = sql`intake.creators c left join ledger.entries e on e.effect = 'create_deal' and e.key = c.deal_key and c.outcome = 'create'`;
 
-async function readDispositions(
-  db: Database,
-  { job, runId }: { readonly job: string; readonly runId: string },
-) {
+async function readDispositions(db: Database, { job, runId }: { job: string; runId: string }) {
   const rows = await rowsOf<NamedCount & { differ: number }>(db)`
     select case when c.outcome <> 'create' then c.outcome
         when e.state = 'accepted' then case when ${isOfRun(runId)} then 'created' else 'already' end
@@ -145,7 +142,7 @@ async function readDispositions(
   };
 }
 
-async function readNotes(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
+async function readNotes(db: Database, { job, runId }: { job: string; runId: string }) {
   return countsOf<'notes_sent' | 'notes_waiting' | 'notes_refused'>(db)`
     select count(*) filter (where n.state = 'accepted' and ${isOfRun(runId, 'n')}) as notes_sent,
       count(*) filter (where coalesce(n.state, 'ready') = 'ready') as notes_waiting,

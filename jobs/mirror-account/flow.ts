@@ -65,7 +65,7 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
 async function readAccount(
   run: Run<MirrorAccountSettings>,
   exploring: Exploring,
-  { due, ledger }: { readonly due: Due; readonly ledger: OpenLedger },
+  { due, ledger }: { due: Due; ledger: OpenLedger },
 ): Promise<Explored> {
   const problems = await fetchListings(run, exploring.questions);
   const byHandle = await exploreHandles(run, exploring);
@@ -92,7 +92,7 @@ function dueAt(now: Date, refreshAfterHours: number) {
 }
 
 /** Counts what a run would request. */
-async function countDue(db: Database, due: Due, { withPrefixes }: { readonly withPrefixes: boolean }) {
+async function countDue(db: Database, due: Due, { withPrefixes }: { withPrefixes: boolean }) {
   return {
     dueByWay: await countDueDeals(db, due),
     handles: await countDueHandles(db, due),

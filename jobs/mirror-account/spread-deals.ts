@@ -31,7 +31,7 @@ type Share = DueRange & { readonly deals: number; readonly budget: number };
 export async function spreadDeals(
   run: MirrorRun,
   questions: Questions,
-  { due, ledger }: { readonly due: DueOptions; readonly ledger: OpenLedger },
+  { due, ledger }: { due: DueOptions; ledger: OpenLedger },
 ): Promise<void> {
   const { db, progress, config, job } = run;
   let shares: readonly Share[] = [];

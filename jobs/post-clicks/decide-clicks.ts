@@ -269,11 +269,7 @@ type Renamed = { readonly before: string; readonly now: string; readonly lastDay
  */
 async function refuseRenamedSource(
   trx: Transaction<DB>,
-  {
-    job,
-    accountId,
-    sources,
-  }: { readonly job: string; readonly accountId: string; readonly sources: readonly string[] },
+  { job, accountId, sources }: { job: string; accountId: string; sources: readonly string[] },
 ): Promise<void> {
   const same = (name: string): RawBuilder<boolean> =>
     sql`e.details ->> ${sql.lit(name)} is not distinct from d.details ->> ${sql.lit(name)}`;
@@ -318,7 +314,7 @@ const SOURCE_REMOVED = 'source_removed';
  */
 export async function excludeRemovedClicks(
   trx: Transaction<DB>,
-  { job, sources }: { readonly job: string; readonly sources: readonly string[] },
+  { job, sources }: { job: string; sources: readonly string[] },
 ): Promise<void> {
   await execute(trx)`
     with removed as materialized (

@@ -26,7 +26,7 @@ export async function holdDoubled(trx: Transaction<DB>, file: StagedFile): Promi
  */
 async function findRepeated(
   trx: Transaction<DB>,
-  { sourceFileId }: { readonly sourceFileId: string },
+  { sourceFileId }: { sourceFileId: string },
 ): Promise<HoldReason | null> {
   const first = await rowOf<{ line: string; again: string; all: number; isEqual: boolean }>(trx)`
     select min(r.line_no) as line, max(r.line_no) as again, (count(*) over ())::float8 as all,
@@ -63,7 +63,7 @@ async function findRepeated(
  */
 async function findBreakdowns(
   trx: Transaction<DB>,
-  { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
+  { sourceFileId, source }: { sourceFileId: string; source: string },
 ): Promise<HoldReason | null> {
   const rows = await rowsOf<DoubledDay>(trx)`
     with stated as materialized (
@@ -122,7 +122,7 @@ function listDays(rows: readonly DoubledDay[]): string {
  */
 async function findRenamed(
   trx: Transaction<DB>,
-  { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
+  { sourceFileId, source }: { sourceFileId: string; source: string },
 ): Promise<HoldReason | null> {
   const rows = await rowsOf<DoubledDay>(trx)`
     with stated as materialized (

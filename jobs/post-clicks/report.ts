@@ -120,7 +120,7 @@ async function readStated(db: Database, job: string) {
 
 const clicksOf = sql`(e.details ->> 'clicks')::bigint`;
 
-async function readEntries(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
+async function readEntries(db: Database, { job, runId }: { job: string; runId: string }) {
   const rows = await rowsOf<NamedCount & { entries: number }>(db)`
     select case e.state when 'sending' then 'in_doubt' when 'rejected' then 'refused'
         when 'accepted' then case when ${isOfRun(runId)} then 'posted' else 'already' end

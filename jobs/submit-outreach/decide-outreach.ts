@@ -203,11 +203,7 @@ async function countResent(trx: Transaction<DB>, { settings: { name } }: Outreac
  * Chooses the influencers with the most followers within the allowance. The others get the reason why they
  * wait.
  */
-async function allow(
-  trx: Transaction<DB>,
-  { credits, limit, approved }: Allowance,
-  resent: number,
-): Promise<void> {
+async function allow(trx: Transaction<DB>, { credits, limit, approved }: Allowance, resent: number) {
   await execute(trx)`
     update outreach_choice o
     set reason = w.reason, is_chosen = w.reason is null
@@ -300,7 +296,7 @@ async function keepDecisions(
 /** Counts the ready requests, oldest first, that together contain at most this number of influencers. */
 export async function countWithin(
   db: Database,
-  { job, influencers }: { readonly job: string; readonly influencers: number },
+  { job, influencers }: { job: string; influencers: number },
 ): Promise<number> {
   return countOf(db)`
     select count(*) filter (where people <= ${influencers}::bigint) as requests

@@ -81,7 +81,7 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
 /** The question that a person must approve before anything is sent. */
 export function describeApproval(
   { outreachId, name }: SubmitOutreachSettings,
-  { eligible, next }: { readonly eligible: number; readonly next: readonly ShownInfluencer[] },
+  { eligible, next }: { eligible: number; next: readonly ShownInfluencer[] },
 ): string {
   const lines = next.map((one) => `  ${nameOf(one)}`);
   return `${name} would submit ${plural(eligible, 'influencer')} to outreach ${outreachId}, for ${costOf(eligible)} search credits at most:

@@ -77,7 +77,7 @@ const SHOWN = 10;
 /** Reports what a run of `submit-outreach` did and the state of every influencer after it. */
 export async function reportOutreach(
   db: Database,
-  { runId, job }: { readonly runId: string; readonly job: SubmitOutreachSettings },
+  { runId, job }: { runId: string; job: SubmitOutreachSettings },
 ): Promise<OutreachReport> {
   const groups = await readGroups(db, { runId, job: job.name });
   const sent = await readSent(db, { runId, job: job.name });
@@ -135,10 +135,7 @@ type Group = NamedCount & { readonly reason: string | null };
  * Groups candidates by result: `submitted` in this run, else the state of their batch, `waiting` or
  * `excluded`.
  */
-async function readGroups(
-  db: Database,
-  { runId, job }: { readonly runId: string; readonly job: string },
-): Promise<readonly Group[]> {
+async function readGroups(db: Database, { runId, job }: { runId: string; job: string }) {
   return rowsOf<Group>(db)`
     select case
         when c.entry_id is null then c.outcome
@@ -156,7 +153,7 @@ async function readGroups(
  * If a person accepts an entry in doubt, that number is missing, and all influencers of the batch are
  * counted.
  */
-async function readSent(db: Database, { runId, job }: { readonly runId: string; readonly job: string }) {
+async function readSent(db: Database, { runId, job }: { runId: string; job: string }) {
   return countsOf<'requests' | 'added' | 'doubtful' | 'ready'>(db)`
     select count(*) filter (where is_of_run and state = 'accepted') as requests,
       coalesce(sum(coalesce(substring(state_reason from '^([0-9]{1,9}) added')::bigint,
@@ -173,7 +170,7 @@ async function readSent(db: Database, { runId, job }: { readonly runId: string; 
 
 function creditsOf(
   { creditHundredths }: SubmitOutreachSettings,
-  { added, doubtful }: { readonly added: number; readonly doubtful: number },
+  { added, doubtful }: { added: number; doubtful: number },
 ): OutreachCounts['credits'] {
   const spent = added * HUNDREDTHS_AN_INFLUENCER;
   const atRisk = doubtful * HUNDREDTHS_AN_INFLUENCER;
@@ -185,15 +182,7 @@ function creditsOf(
   };
 }
 
-function isWhole({
-  candidates,
-  submitted,
-  already,
-  ready,
-  waiting,
-  excluded,
-  ...rest
-}: OutreachCounts): boolean {
+function isWhole({ candidates, submitted, already, ready, waiting, excluded, ...rest }: OutreachCounts) {
   const parts = [submitted, already, ready, rest.refused, rest.in_doubt, rest.written_off];
   const all = [...parts, ...Object.values(waiting), ...Object.values(excluded)];
   return excluded.not_proposed === undefined && candidates === all.reduce((sum, part) => sum + part, 0);

@@ -117,11 +117,7 @@ export function correctionsOf(
 /** Proposes a note or a task for each deal with corrections that wait, unless it has one of today. */
 export async function proposeNotes(
   trx: Transaction<DB>,
-  {
-    job,
-    accountId,
-    runId,
-  }: { readonly job: TellCorrectionsSettings; readonly accountId: string; readonly runId: string },
+  { job, accountId, runId }: { job: TellCorrectionsSettings; accountId: string; runId: string },
 ): Promise<void> {
   const { told, dueInDays, assignedTo, timeZone } = job;
   const today = sql`(now() at time zone ${timeZone}::text)::date`;

@@ -31,10 +31,7 @@ export const tellCorrections: JobKind<TellCorrectionsSettings, CorrectionsReport
 
 function* crossCheck(
   { name, jobs }: TellCorrectionsSettings,
-  {
-    config,
-    before,
-  }: { readonly config: PipelineConfig; readonly before: readonly TellCorrectionsSettings[] },
+  { config, before }: { config: PipelineConfig; before: readonly TellCorrectionsSettings[] },
 ): Generator<ConfigFinding> {
   const orders = Object.values(config.jobs).filter(({ kind }) => kind === 'attribute-orders');
   for (const job of jobs) {

@@ -42,7 +42,7 @@ export type CorrectionDetails = DoubtDetails & {
 
 export async function reportCorrections(
   db: Database,
-  { runId, job }: { readonly runId: string; readonly job: TellCorrectionsSettings },
+  { runId, job }: { runId: string; job: TellCorrectionsSettings },
 ): Promise<CorrectionsReport> {
   const rows = await rowsOf<NamedCount>(db)`
     select case standing when 'rejected' then 'refused' else standing end as name, count(*)::integer as count

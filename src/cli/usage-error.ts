@@ -21,7 +21,7 @@ export function requireReason(reason: string | undefined, kept?: string): string
 }
 
 /** The reason that a person gave for a change that needs none. @throws KnownError (exit 2) if it is blank. */
-export function givenReason({ reason }: { readonly reason?: string | undefined }): string | null {
+export function givenReason({ reason }: { reason?: string | undefined }): string | null {
   if (reason === undefined || reason.trim() !== '') return reason?.trim() ?? null;
   throw usageError('The reason is blank.', "Add --reason '…'. It is kept in ops.audit.");
 }

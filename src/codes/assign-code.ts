@@ -21,11 +21,7 @@ export type Assigned =
  */
 export async function assignCode(
   trx: DatabaseTransaction,
-  {
-    job,
-    cells,
-    assignedBy,
-  }: { readonly job: string; readonly cells: CodeCells; readonly assignedBy: string },
+  { job, cells, assignedBy }: { job: string; cells: CodeCells; assignedBy: string },
 ): Promise<Assigned> {
   const { row, problems } = parseCodeCells(cells);
   if (row === null)
@@ -62,7 +58,7 @@ export async function assignCode(
  */
 export async function withdrawCode(
   trx: DatabaseTransaction,
-  { job, code }: { readonly job: string; readonly code: string },
+  { job, code }: { job: string; code: string },
 ): Promise<boolean> {
   const withdrawn = await trx
     .updateTable('intake.code_assignments')
@@ -75,7 +71,7 @@ export async function withdrawCode(
 /** Reads the assigned codes of a job as rows of codes.csv with line 0, without those that the file names. */
 export async function readAssignedCodes(
   db: Database,
-  { job, listed }: { readonly job: string; readonly listed: readonly CodeRow[] },
+  { job, listed }: { job: string; listed: readonly CodeRow[] },
 ): Promise<readonly CodeRow[]> {
   const rows: readonly CodeCells[] = await db
     .selectFrom('intake.code_assignments')

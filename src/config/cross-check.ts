@@ -78,7 +78,7 @@ type Wrong = readonly [says: string, help: string];
 /** Why a text is no address of a server, or contains a secret. The text is not repeated, because it may be one. */
 function problemOfUrl(
   text: string,
-  { example, secrets }: { readonly example: string; readonly secrets?: string },
+  { example, secrets }: { example: string; secrets?: string },
 ): Wrong | null {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '')
@@ -387,7 +387,7 @@ function problemOfChain(job: JobSettings, jobs: PipelineConfig['jobs']): Wrong |
  */
 function* checkSource(
   source: SourceSettings,
-  { config, kinds }: { readonly config: PipelineConfig; readonly kinds: readonly ConfiguredKind[] },
+  { config, kinds }: { config: PipelineConfig; kinds: readonly ConfiguredKind[] },
 ): Generator<ConfigFinding> {
   const own = ['sources', source.name];
   const at = (key: string): ConfigPath => [...own, key];
@@ -497,7 +497,7 @@ function* checkPlatform(
 function* findUnused(
   name: string,
   written: PipelineFile['sources'][string],
-  { config, kinds }: { readonly config: PipelineConfig; readonly kinds: readonly ConfiguredKind[] },
+  { config, kinds }: { config: PipelineConfig; kinds: readonly ConfiguredKind[] },
 ): Generator<ConfigFinding> {
   const readers = Object.values(config.jobs).filter(({ sources }) => sources.includes(name));
   // A source that no job reads yet has no reader to ask.

@@ -155,10 +155,7 @@ export function roundMoney(amount: DecimalText, currency: string | null): Decima
 /**
  * Reduces the decimals of a number that `toScaled` made. Halves are rounded away from zero, as in Postgres.
  */
-export function roundScaled(
-  scaled: bigint,
-  { from, to }: { readonly from: number; readonly to: number },
-): bigint {
+export function roundScaled(scaled: bigint, { from, to }: { from: number; to: number }): bigint {
   const unit = 10n ** BigInt(from - to);
   return (scaled + (scaled < 0n ? -unit : unit) / 2n) / unit;
 }

@@ -87,8 +87,8 @@ export function describeDecision({
   decision,
   groups,
 }: {
-  readonly decision: Ruling;
-  readonly groups: readonly HeldGroup[];
+  decision: Ruling;
+  groups: readonly HeldGroup[];
 }): string {
   const isOne = countHeld(groups) === 1;
   const what = sayHeld(groups);

@@ -78,7 +78,7 @@ export async function proposePayments(
 /** Reads what is unpaid of the closed statements up to a month. @throws KnownError as `proposePayments`. */
 export async function readUnpaid(
   trx: Database,
-  { month, statements: { payments } }: { readonly month: string; readonly statements: Statements },
+  { month, statements: { payments } }: { month: string; statements: Statements },
 ): Promise<readonly Unpaid[]> {
   const from = await requireProposable(trx, { month, from: payments.from });
   const { minimum } = payments;

@@ -154,7 +154,7 @@ type BulkItem = {
 /** Lists the next items without an outcome, after a given one. */
 async function listOpenItems(
   db: Database,
-  { bulkId, after, limit }: { readonly bulkId: string; readonly after: string; readonly limit: number },
+  { bulkId, after, limit }: { bulkId: string; after: string; limit: number },
 ): Promise<readonly BulkItem[]> {
   return db
     .selectFrom('ops.bulk_items')
@@ -177,11 +177,7 @@ type OutcomeOf = (trx: DatabaseTransaction) => Promise<BulkOutcome>;
  */
 function settleItem(
   db: Database,
-  {
-    bulkId,
-    item: { subjectId },
-    outcomeOf,
-  }: { readonly bulkId: string; readonly item: BulkItem; readonly outcomeOf: OutcomeOf },
+  { bulkId, item: { subjectId }, outcomeOf }: { bulkId: string; item: BulkItem; outcomeOf: OutcomeOf },
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const isOpen = await finds(trx)`
@@ -240,10 +236,7 @@ async function listTouchedJobs(db: Database, bulkId: string): Promise<readonly s
 }
 
 /** Refreshes the sums. The decisions are valid even if this fails; the next run then refreshes them. */
-async function updateReports(
-  db: Database,
-  { bulkId, mayGoOn, onError }: Work & { readonly bulkId: string },
-): Promise<void> {
+async function updateReports(db: Database, { bulkId, mayGoOn, onError }: Work & { readonly bulkId: string }) {
   const onStep = (): void => {
     if (!mayGoOn()) throw new Error(`the process ends while bulk action ${bulkId} updates the reports`);
   };

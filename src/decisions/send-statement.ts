@@ -199,7 +199,7 @@ export async function sendStatementMails(
     config,
     signal,
     mayDecide = async () => {},
-  }: { readonly config: MailConfig; readonly signal?: AbortSignal; readonly mayDecide?: () => Promise<void> },
+  }: { config: MailConfig; signal?: AbortSignal; mayDecide?: () => Promise<void> },
 ): Promise<void> {
   await settleInterrupted(db);
   const waiting = await listStatementMails(db, { state: 'waiting', limit: 1 });

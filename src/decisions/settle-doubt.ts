@@ -112,7 +112,7 @@ export function knownDeal({ dealId, evidence }: Pick<OpenEntry, 'dealId' | 'evid
 /** Returns true if a person who accepts the entry must name the deal or the collaboration first. */
 export function lacksDeal(
   { effect }: Pick<OpenEntry, 'effect'>,
-  { dealId, collabId }: { readonly dealId: string | null; readonly collabId: string | null },
+  { dealId, collabId }: { dealId: string | null; collabId: string | null },
 ): boolean {
   return effects[effect].namesDeal && dealId === null && collabId === null;
 }

@@ -286,11 +286,11 @@ function judgeDoubts({
   chosen,
   effectsThatNameDeals,
 }: {
-  readonly decision: DoubtDecision;
-  readonly dealId: string | null;
-  readonly collabId: string | null;
-  readonly chosen: RawBuilder<unknown>;
-  readonly effectsThatNameDeals: readonly string[];
+  decision: DoubtDecision;
+  dealId: string | null;
+  collabId: string | null;
+  chosen: RawBuilder<unknown>;
+  effectsThatNameDeals: readonly string[];
 }): RawBuilder<unknown> {
   if (decision !== 'accepted')
     // If there is evidence that an order was credited, a person must review it separately before writing it

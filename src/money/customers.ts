@@ -21,7 +21,7 @@ export const orderedAt = (o: string) =>
  */
 export function customerHistory(
   { customersSince, timeZone }: Pick<StatementRules, 'customersSince' | 'timeZone'>,
-  { isEstimated }: { readonly isEstimated: boolean },
+  { isEstimated }: { isEstimated: boolean },
 ): RawBuilder<unknown> {
   const estimates = sql`
     union all

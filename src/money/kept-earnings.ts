@@ -54,7 +54,7 @@ function hashRules(rules: StatementRules): RawBuilder<string> {
  */
 export async function findKept(
   trx: DatabaseTransaction,
-  { month, rules }: { readonly month: string; readonly rules: StatementRules },
+  { month, rules }: { month: string; rules: StatementRules },
 ): Promise<Kept | null> {
   const state = await rowOf<{ is_usable: boolean; changes: number }>(trx)`
     select r.rules_hash = ${hashRules(rules)}
@@ -83,7 +83,7 @@ const changedEntries = sql`
  */
 export function keptOrders(
   rules: StatementRules,
-  { kept, dealId }: { readonly kept: Kept; readonly dealId: string | null },
+  { kept, dealId }: { kept: Kept; dealId: string | null },
 ): RawBuilder<unknown> {
   const ofDeal = dealId === null ? sql`` : sql`and deal_id = ${dealId}`;
   const stored = sql`
@@ -120,7 +120,7 @@ export function changedOrders(rules: StatementRules): RawBuilder<unknown> {
  */
 export function earnedOrders(
   rules: StatementRules,
-  { areKept, entries }: { readonly areKept: boolean; readonly entries: RawBuilder<unknown> },
+  { areKept, entries }: { areKept: boolean; entries: RawBuilder<unknown> },
 ): RawBuilder<unknown> {
   if (areKept)
     return sql`
@@ -203,7 +203,7 @@ const STEP_CHANGES = 20_000;
  */
 export async function keepEarnings(
   db: Database,
-  { rules, onStep = () => {} }: { readonly rules: StatementRules; readonly onStep?: () => void },
+  { rules, onStep = () => {} }: { rules: StatementRules; onStep?: () => void },
 ): Promise<void> {
   await inTransaction(db, (trx) => adoptRules(trx, rules));
   for (let isOver = false; !isOver; onStep()) isOver = await inTransaction(db, (trx) => keepStep(trx, rules));

@@ -108,7 +108,7 @@ export function loadCreators({ creators: path }: Pick<StatementSettings, 'creato
 /** Finds the row for a deal, else that of its creator. Null if nobody wrote one. */
 export function findAddressee(
   creators: readonly Addressee[],
-  { dealId, influencerHandle }: { readonly dealId: string | null; readonly influencerHandle: string | null },
+  { dealId, influencerHandle }: { dealId: string | null; influencerHandle: string | null },
 ): Addressee | null {
   const handle = foldHandle(influencerHandle ?? '');
   return (

@@ -45,12 +45,7 @@ export async function readCreatorStatement(
     dealId,
     creator = null,
     rules,
-  }: {
-    readonly month: string;
-    readonly dealId: string;
-    readonly creator?: string | null;
-    readonly rules: StatementRules | null;
-  },
+  }: { month: string; dealId: string; creator?: string | null; rules: StatementRules | null },
 ): Promise<CreatorStatement | null> {
   const noRules = { terms: [], returnWindowDays: 0, timeZone: 'UTC', customersSince: {} };
   const whole = await readStatement(db, { month, rules: rules ?? noRules, dealId });

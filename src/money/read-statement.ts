@@ -159,7 +159,7 @@ export function lastDay(month: string): RawBuilder<Date> {
 /** SQL: `orders` like `keptOrders`, computed from all accepted orders. */
 function computedOrders(
   rules: StatementRules,
-  { month, dealId }: { readonly month: string; readonly dealId: string | null },
+  { month, dealId }: { month: string; dealId: string | null },
 ): RawBuilder<unknown> {
   const ofDeal = sql`
     wanted as materialized (select entry_id from ledger.entries
@@ -257,8 +257,8 @@ export function ownerOfFee({
   subject,
   dealId,
 }: {
-  readonly subject: RawBuilder<unknown>;
-  readonly dealId: RawBuilder<unknown>;
+  subject: RawBuilder<unknown>;
+  dealId: RawBuilder<unknown>;
 }): RawBuilder<unknown> {
   return sql`
     select d.deal_id, coalesce(w.influencer_handle, k.handle) as handle,

@@ -73,7 +73,7 @@ function earnedOf(row: Row | undefined): Earned {
 async function earnedBy(
   trx: DatabaseTransaction,
   rules: StatementRules,
-  { from, to }: { readonly from: string; readonly to: string },
+  { from, to }: { from: string; to: string },
 ): Promise<readonly Row[]> {
   const isWithin = sql`due_on between ${`${from}-01`}::date and ${lastDay(to)}`;
   return rowsOf<Row>(trx)`

@@ -45,7 +45,7 @@ const commissionEvents = sql`
  *
  * @param areAll false: only the collaborations of `accepted`.
  */
-export function servedRates({ areAll }: { readonly areAll: boolean }): RawBuilder<unknown> {
+export function servedRates({ areAll }: { areAll: boolean }): RawBuilder<unknown> {
   const ofAccepted = areAll
     ? sql``
     : sql`and collab_id = any (array(select distinct collab_id from accepted))`;

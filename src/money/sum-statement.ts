@@ -295,7 +295,7 @@ const text = (amount: string) => sql`(${sql.raw(amount)})::numeric(24,4)::text`;
 type Lines = { readonly begin: RawBuilder<unknown>; readonly from: RawBuilder<unknown> };
 
 /** The stored lines of a closed statement. */
-function closedLines({ statementId }: { readonly statementId: string }): Lines {
+function closedLines({ statementId }: { statementId: string }): Lines {
   return {
     begin: sql`with`,
     from: sql`(select * from ops.statement_lines where statement_id = ${statementId}::bigint)`,
@@ -334,7 +334,7 @@ type ListedStatement = {
  */
 export async function listStatements(
   db: Database,
-  { limit, after = null }: { readonly limit: number; readonly after?: string | null },
+  { limit, after = null }: { limit: number; after?: string | null },
 ): Promise<readonly ListedStatement[]> {
   return rowsOf<ListedStatement>(db)`
     select to_char(month, 'YYYY-MM') as month, lines::integer as lines, closed_by as by, closed_at as at,
@@ -365,7 +365,7 @@ export type OpenMonth = {
  */
 export async function listOpenMonths(
   db: Database,
-  { limit }: { readonly limit: number },
+  { limit }: { limit: number },
 ): Promise<readonly OpenMonth[]> {
   return rowsOf<OpenMonth>(db)`
     with unknown as materialized (
@@ -405,12 +405,8 @@ const WHY = sql`case standing when 'new' then 'pending' else standing end`;
  * @param options.after id of the last deal of the previous page; null: the first page.
  */
 function sumsOfKept(
-  { rules, month, kept }: { readonly rules: StatementRules; readonly month: string; readonly kept: Kept },
-  {
-    limit,
-    after,
-    currency,
-  }: { readonly limit: number; readonly after: string | null; readonly currency: string | null },
+  { rules, month, kept }: { rules: StatementRules; month: string; kept: Kept },
+  { limit, after, currency }: { limit: number; after: string | null; currency: string | null },
 ): RawBuilder<unknown> {
   const first = sql`${`${month}-01`}::date`;
   const isWanted = sql`(${currency}::text is null or currency = ${currency})`;

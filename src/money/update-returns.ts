@@ -38,7 +38,7 @@ const STEP_DEALS = 2_000;
  */
 export async function updateReturns(
   db: Database,
-  { rules, onStep = () => {} }: { readonly rules: ReturnRules; readonly onStep?: () => void },
+  { rules, onStep = () => {} }: { rules: ReturnRules; onStep?: () => void },
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
     // Another refresh marks deals, too, in another order.
@@ -160,7 +160,7 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
  */
 async function addUpReturns(
   trx: DatabaseTransaction,
-  { rules, areKept }: { readonly rules: ReturnRules; readonly areKept: boolean },
+  { rules, areKept }: { rules: ReturnRules; areKept: boolean },
 ): Promise<void> {
   const reportingCurrency = rules.exchange?.reportingCurrency ?? null;
   // Kept earnings that move are noted, whichever change of their deal moves them.

@@ -92,7 +92,7 @@ export async function keepLease(
 /** Releases one lease. */
 export async function releaseLease(
   db: Database,
-  { owner, name }: { readonly owner: string; readonly name: string },
+  { owner, name }: { owner: string; name: string },
 ): Promise<void> {
   await db.deleteFrom('ops.leases').where('owner', '=', owner).where('name', '=', name).execute();
 }

@@ -8,7 +8,7 @@ export type SignOuts = {
 };
 
 /** Keeps sign-outs in the database, for every process that serves the console, until the sessions would have ended. */
-export function openSignOuts({ db, readDb }: { readonly db: Database; readonly readDb: Database }): SignOuts {
+export function openSignOuts({ db, readDb }: { db: Database; readDb: Database }): SignOuts {
   return {
     async add(sessionId, endsAt) {
       await db.deleteFrom('ops.console_sign_outs').where('ends_at', '<', databaseClock).execute();

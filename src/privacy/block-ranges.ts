@@ -14,7 +14,7 @@ const BLOCKS = 8_192;
  */
 export async function* blockRanges(
   db: Database,
-  { table, alias }: { readonly table: string; readonly alias: string },
+  { table, alias }: { table: string; alias: string },
 ): AsyncGenerator<RawBuilder<boolean>> {
   const blocks = await countOf(db)`
     select pg_relation_size(to_regclass(${table})) / current_setting('block_size')::integer as blocks`;

@@ -24,7 +24,7 @@ export function rekeyingOf({ current, previous }: CustomerKeys): RekeyAddress {
 /** Digests of a customer for each brand, under each key. */
 export function hashesUnder(
   keys: CustomerKeys,
-  { brandIds, address }: { readonly brandIds: Iterable<string>; readonly address: string },
+  { brandIds, address }: { brandIds: Iterable<string>; address: string },
 ): readonly CustomerHash[] {
   const folded = foldAddress(address);
   return listed(keys).flatMap((key) => [...brandIds].map((brandId) => customerHasher(key, brandId)(folded)));

@@ -120,23 +120,14 @@ function sayRows(deleted: DeletedRows): string {
   return said.map(([table, rows]) => `${rows} in ${table}`).join(', ');
 }
 
-/** Rows about influencers whom the service found among customers. */
-export type InfluencerRows = {
-  /** Deleted decisions about outreach. */
-  readonly candidates: number;
-  /** Outreach requests that name these influencers. The ledger keeps them. */
-  readonly requests: number;
-};
-
 /**
  * Deletes the decisions of `submit-outreach` about influencers who are known only through the customers to be
  * forgotten. The job's next run withdraws batches that were not sent. Call it before the look-ups of these
  * customers are deleted.
+ *
+ * @returns deleted decisions, and outreach requests that name these influencers, which the ledger keeps.
  */
-async function forgetInfluencers(
-  trx: DatabaseTransaction,
-  hashes: readonly CustomerHash[],
-): Promise<InfluencerRows> {
+async function forgetInfluencers(trx: DatabaseTransaction, hashes: readonly CustomerHash[]) {
   return countsOf<'candidates' | 'requests'>(trx)`
     with looked_up as (
       select customer_hash, lower(platform) as platform, user_id,

@@ -158,11 +158,7 @@ type Batch = { readonly rows: string; readonly bytes: string; readonly oldest: D
 async function pruneBatch(
   db: Database,
   { table, at, onlyIf, remove }: PrunableTable,
-  {
-    range,
-    days,
-    isDryRun,
-  }: { readonly range: RawBuilder<boolean>; readonly days: number; readonly isDryRun: boolean },
+  { range, days, isDryRun }: { range: RawBuilder<boolean>; days: number; isDryRun: boolean },
 ): Promise<Batch> {
   const where = sql<boolean>`${range} and ${at} < clock_timestamp() - ${days}::double precision * interval '1 day' and ${onlyIf}`;
   const old = sql`pg_column_size(t.*) as bytes, ${at} as at`;

@@ -197,10 +197,7 @@ async function findRows(
 }
 
 /** Changes one row. Returns false if somebody else changed it since it was read. */
-async function replaceTexts(
-  db: Database,
-  { name, place, hits }: FoundRow & { readonly name: string },
-): Promise<boolean> {
+async function replaceTexts(db: Database, { name, place, hits }: FoundRow & { readonly name: string }) {
   const changes = hits.map(({ column, after }) => sql`${sql.ref(column.name)} = ${fromText(column, after)}`);
   const same = hits.map(({ column, before }) => sql`${asText(column)} = ${before}`);
   const changed = await execute(db)`
@@ -225,7 +222,7 @@ const JSON_TEXT = /"(?:[^"\\]|\\.)*"/g;
 function withoutAddress(
   value: string,
   { type }: TextColumn,
-  { wanted, replacement }: { readonly wanted: Wanted; readonly replacement: string },
+  { wanted, replacement }: { wanted: Wanted; replacement: string },
 ): string {
   const replaced = (text: string) => replaceAddresses(text, wanted, () => replacement);
   if (type === 'text') return replaced(value);

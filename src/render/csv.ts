@@ -13,7 +13,7 @@ export function renderCsv(
     delimiter,
     escapeFormulas,
     lineEnd = '\r\n',
-  }: { readonly delimiter: string; readonly escapeFormulas: boolean; readonly lineEnd?: '\n' | '\r\n' },
+  }: { delimiter: string; escapeFormulas: boolean; lineEnd?: '\n' | '\r\n' },
 ): string {
   const cell = (text: string): string =>
     quoteCell(escapeFormulas && isFormula(text) ? `'${text}` : text, delimiter);
@@ -35,7 +35,7 @@ export function renderTableCsv(columns: readonly string[], rows: readonly (reado
  */
 export function encodeRows(
   files: readonly RawRows[],
-  { escapeFormulas }: { readonly escapeFormulas: boolean },
+  { escapeFormulas }: { escapeFormulas: boolean },
 ): Buffer | null {
   const [first] = files;
   if (first === undefined || files.some(({ header }) => header.join('\n') !== first.header.join('\n')))

@@ -196,7 +196,7 @@ export function andMore(count: number): readonly string[] {
  */
 export function formatSum(
   { whole, lines, parts = lines }: Pick<CountsBlock, 'whole' | 'lines' | 'parts'>,
-  { blank = NO_BREAK }: { readonly blank?: string } = {},
+  { blank = NO_BREAK }: { blank?: string } = {},
 ): string {
   const shown = parts
     .filter(([, count]) => count > 0)
@@ -230,7 +230,7 @@ const GAP = 2;
  */
 export function drawBar(
   share: number,
-  { width, hasUnicode }: { readonly width: number; readonly hasUnicode: boolean },
+  { width, hasUnicode }: { width: number; hasUnicode: boolean },
 ): string {
   const bounded = Math.min(1, Math.max(0, share));
   if (bounded === 0) return '';

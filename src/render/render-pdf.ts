@@ -41,11 +41,7 @@ const NOT_IN_FONT = /[^\x20-\x7e\u00a0-\u00ff€‚ƒ„…†‡ˆ‰Š‹ŒŽ�
  */
 export async function renderBlocksPdf(
   blocks: readonly Block[],
-  {
-    title,
-    madeAt,
-    letterhead = null,
-  }: { readonly title: string; readonly madeAt: Date; readonly letterhead?: Letterhead | null },
+  { title, madeAt, letterhead = null }: { title: string; madeAt: Date; letterhead?: Letterhead | null },
 ): Promise<Buffer> {
   const page = new PdfPage(title, madeAt, letterhead);
   page.text(title, { size: TITLE_SIZE, isBold: true });

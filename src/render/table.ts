@@ -60,11 +60,7 @@ export function renderTable(
 function asList(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  {
-    terminal,
-    indent,
-    total,
-  }: { readonly terminal: Terminal; readonly indent: string; readonly total: number },
+  { terminal, indent, total }: { terminal: Terminal; indent: string; total: number },
 ): string {
   const titled = Math.max(...columns.map(({ title }) => cellWidth(title)));
   const width = Math.max(MIN_WIDTH, total - titled - GAP.length);

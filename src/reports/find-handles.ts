@@ -15,7 +15,7 @@ export type KnownHandle = { readonly folded: string; readonly spellings: readonl
 export async function findHandles(
   db: Database,
   text: string,
-  { partsUpTo = null }: { readonly partsUpTo?: number | null } = {},
+  { partsUpTo = null }: { partsUpTo?: number | null } = {},
 ): Promise<readonly KnownHandle[]> {
   const wanted = foldHandle(text);
   if (wanted === '') return [];

@@ -94,7 +94,7 @@ export type DealVersion = Omit<
 /** Lists the versions of a deal, newest first. */
 export async function listDealVersions(
   db: Database,
-  { dealId, limit }: { readonly dealId: string; readonly limit: number },
+  { dealId, limit }: { dealId: string; limit: number },
 ): Promise<readonly DealVersion[]> {
   return rowsOf<DealVersion>(db)`
     select valid_from as "validFrom", valid_to as "validTo", dealflow_id as "dealflowId", ${versioned}
@@ -107,7 +107,7 @@ export type ClicksOfMonth = { readonly month: string; readonly clicks: number };
 /** Lists the months in which the service's count of clicks changed, newest first. Months are in UTC. */
 export async function listDealClicks(
   db: Database,
-  { dealId, limit }: { readonly dealId: string; readonly limit: number },
+  { dealId, limit }: { dealId: string; limit: number },
 ): Promise<readonly ClicksOfMonth[]> {
   return rowsOf<ClicksOfMonth>(db)`
     select month, sum(clicks)::float8 as clicks
@@ -131,7 +131,7 @@ export type DealMonth = {
 /** Lists the months of a deal, newest first. */
 export async function listDealMonths(
   db: Database,
-  { dealId, limit }: { readonly dealId: string; readonly limit: number },
+  { dealId, limit }: { dealId: string; limit: number },
 ): Promise<readonly DealMonth[]> {
   return rowsOf<DealMonth>(db)`
     select to_char(day_utc, 'YYYY-MM') as month, currency, sum(accepted_orders)::float8 as accepted,

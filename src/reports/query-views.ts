@@ -136,7 +136,7 @@ function failed(
 /** Renders the result of a query as CSV, as a table, or, if not even the titles fit in one line, row by row. */
 export function renderQuery(
   { columns, rows }: QueryResult,
-  { terminal, isCsv }: { readonly terminal: Terminal; readonly isCsv: boolean },
+  { terminal, isCsv }: { terminal: Terminal; isCsv: boolean },
 ): string {
   if (isCsv) return rows.length === 0 ? '' : renderTableCsv(columns, withoutNulls(rows));
   if (rows.length === 0) return 'No rows.\n';

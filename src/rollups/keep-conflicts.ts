@@ -40,7 +40,7 @@ export function ordersWithClaims(job: string, orders: RawBuilder<unknown>): RawB
  */
 export async function keepConflicts(
   trx: Transaction<DB>,
-  { job, orders }: { readonly job: string; readonly orders: readonly OrderKey[] },
+  { job, orders }: { job: string; orders: readonly OrderKey[] },
 ): Promise<void> {
   if (orders.length === 0) return;
   const changed = await rowsOf<OrderKey>(trx)`

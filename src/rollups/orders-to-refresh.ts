@@ -55,7 +55,7 @@ export async function listChangedFiles(db: Database, job: string): Promise<reado
 /** Records that the reports of a job now count the decisions about these files. */
 export async function countFiles(
   trx: Transaction<DB>,
-  { job, files }: { readonly job: string; readonly files: readonly ChangedFile[] },
+  { job, files }: { job: string; files: readonly ChangedFile[] },
 ): Promise<void> {
   await execute(trx)`
     insert into reporting.counted_files (job, source_file_id, attributed_at)

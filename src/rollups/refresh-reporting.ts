@@ -227,7 +227,7 @@ type DealMonth = { readonly dealId: string; readonly month: string };
  */
 export async function refreshPage(
   trx: Transaction<DB>,
-  { job, orders, limit }: { readonly job: string; readonly orders: Orders; readonly limit: number | null },
+  { job, orders, limit }: { job: string; orders: Orders; limit: number | null },
 ): Promise<Page> {
   const row = await rowOf<{
     read: string;

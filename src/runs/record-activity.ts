@@ -31,11 +31,7 @@ export type RecordedRun = {
 /** Records the activity of a run in the database: its steps, requests and messages. */
 export function recordActivity(
   db: Database,
-  {
-    runId,
-    progress,
-    client,
-  }: { readonly runId: string; readonly progress: Progress; readonly client: Client | null },
+  { runId, progress, client }: { runId: string; progress: Progress; client: Client | null },
 ): RecordedRun {
   const steps = new Map<string, TimedStep>();
   const requests = new Map<string, Measured>();
@@ -220,7 +216,7 @@ function toRequests(operation: string, { took, ...outcomes }: Measured): RunRequ
  */
 export async function saveRunActivity(
   db: Database,
-  { runId, activity }: { readonly runId: string; readonly activity: RunActivity },
+  { runId, activity }: { runId: string; activity: RunActivity },
 ): Promise<void> {
   const steps = activity.steps.map((step, position) => ({ ...step, position }));
   await execute(db)`

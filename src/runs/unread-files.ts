@@ -138,7 +138,7 @@ export type UnreadSurvey = {
 export async function surveyUnreadFiles(
   kinds: readonly CheckingKind[],
   { config, sourceClients }: Omit<UnreadOptions<JobSettings>, 'kind' | 'signal'>,
-  { withinMs }: { readonly withinMs: number },
+  { withinMs }: { withinMs: number },
 ): Promise<UnreadSurvey> {
   const found = new Map<string, UnreadFile>();
   const unanswered = new Set<string>();

@@ -68,7 +68,7 @@ function refuseLongList(service: ServiceDescription, name: OperationName, body: 
 function writeSuccess(
   service: ServiceDescription,
   name: OperationName,
-  { answer, query }: { readonly answer: Answer; readonly query: unknown },
+  { answer, query }: { answer: Answer; query: unknown },
 ): Answer {
   const { paging, yes } = operationAt(service, name);
   const status = yes?.statuses?.[0] ?? answer.status;

@@ -301,10 +301,7 @@ export async function listen(start: () => Promise<unknown>, release: () => void)
  * Listens again after the server was down.
  * @returns true if the port was free.
  */
-function listensAgain(
-  http: Server,
-  address: { readonly port: number; readonly host: string },
-): Promise<boolean> {
+function listensAgain(http: Server, address: { readonly port: number; readonly host: string }) {
   return new Promise((resolve) => {
     const onListening = (): void => {
       http.off('error', onError);

@@ -65,7 +65,7 @@ function loadCrc() {
  */
 export async function createContentCheck(
   answer: GetObjectCommandOutput,
-  { isEtagMd5 }: { readonly isEtagMd5: boolean },
+  { isEtagMd5 }: { isEtagMd5: boolean },
 ): Promise<ContentCheck> {
   for (const { name, field, create } of KINDS) {
     const expected = answer[field];

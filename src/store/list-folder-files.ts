@@ -164,7 +164,7 @@ async function digestContent(
 /** True if a path would be listed if it existed. */
 export async function isOfFolder(
   path: string,
-  { place, skip }: { readonly place: string; readonly skip: SkipRule },
+  { place, skip }: { place: string; skip: SkipRule },
 ): Promise<boolean> {
   const found = await statOrNull(place);
   if (found?.isFile() || path === place) return path === place;

@@ -50,7 +50,7 @@ export function shareOf({ requestsPerSecond, concurrency }: WantedShare, api: Ap
 export async function executeBackfill(
   run: BackfillRun,
   backfill: Backfill,
-  { client, ledger }: { readonly client: Client; readonly ledger: OpenLedger },
+  { client, ledger }: { client: Client; ledger: OpenLedger },
 ): Promise<BackfillEnd> {
   const { db, job } = run;
   const { backfillId } = backfill;

@@ -179,10 +179,7 @@ async function readGroups(trx: Transaction<DB>): Promise<readonly PlanGroup[]> {
 }
 
 /** Counts orders that the period's plan does not cover. */
-async function countOthers(
-  trx: Transaction<DB>,
-  { sources, start, period }: PlanRules,
-): Promise<Pick<BackfillPlan, 'ofTheRuns' | 'undated'>> {
+async function countOthers(trx: Transaction<DB>, { sources, start, period }: PlanRules) {
   const isOfTheRuns =
     start === null ? sql`false` : sql`${orderedAt} >= ${startOf(start)} and ${isWithin(period)}`;
   return countsOf<'ofTheRuns' | 'undated'>(trx)`

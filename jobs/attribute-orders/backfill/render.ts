@@ -47,7 +47,7 @@ const LINES: readonly {
  */
 export function describePlan(
   { backfillId, job, period, plan, planHash, state }: Backfill,
-  { requestsPerSecond, isKept }: { readonly requestsPerSecond: number; readonly isKept: boolean },
+  { requestsPerSecond, isKept }: { requestsPerSecond: number; isKept: boolean },
 ): readonly Block[] {
   const count = sumOf(plan.groups.filter(({ standing }) => standing === 'to_post'));
   const name = isKept ? `Backfill ${backfillId} of ${job}` : `Backfill of ${job}`;
@@ -149,10 +149,10 @@ export function describeBackfillEnd({
   problem,
   progress,
 }: {
-  readonly backfill: Backfill;
-  readonly end: 'done' | 'cancelled' | 'stopped';
-  readonly problem: string | null;
-  readonly progress: BackfillProgress;
+  backfill: Backfill;
+  end: 'done' | 'cancelled' | 'stopped';
+  problem: string | null;
+  progress: BackfillProgress;
 }): readonly Block[] {
   const words = { done: 'done', cancelled: 'cancelled', stopped: 'stopped; you can resume it' }[end];
   return section(`Backfill ${backfillId} of ${job}`, {

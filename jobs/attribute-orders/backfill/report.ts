@@ -37,7 +37,7 @@ export type BackfillProgress = {
 export async function readBackfillProgress(
   db: Database,
   { backfillId, job, plan }: Pick<Backfill, 'backfillId' | 'job' | 'plan'>,
-  { sumUpTo = null }: { readonly sumUpTo?: number | null } = {},
+  { sumUpTo = null }: { sumUpTo?: number | null } = {},
 ): Promise<BackfillProgress> {
   const planned = plan.groups.filter(({ standing }) => standing === 'to_post');
   const total = sumOrders(planned);
@@ -109,11 +109,7 @@ async function haveMoreToPost(db: Database, backfillId: string, limit: number): 
  *
  * @param options.isSummed false to count the entries that the backfill still posts without their amounts.
  */
-async function sumOthers(
-  db: Database,
-  backfillId: string,
-  { isSummed }: { readonly isSummed: boolean },
-): Promise<readonly (Sum & { state: string })[]> {
+async function sumOthers(db: Database, backfillId: string, { isSummed }: { isSummed: boolean }) {
   const toPost = isSummed
     ? sql`
       select e.state, e.currency, count(*) as orders, sum(e.amount) as amount

@@ -55,7 +55,7 @@ function statusOf(exitCode: ExitCode): RunStatus {
   return exitCode === EXIT.doubts || exitCode === EXIT.rowsRejected ? 'issues' : 'failed';
 }
 
-function atWork(job: string, { host, pid }: { readonly host: string; readonly pid: number }): KnownError {
+function atWork(job: string, { host, pid }: { host: string; pid: number }): KnownError {
   return new KnownError({
     code: 'already_running',
     message: `A backfill of ${job} is running in process ${pid} on ${host}.`,

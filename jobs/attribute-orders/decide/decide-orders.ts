@@ -212,7 +212,7 @@ const SOURCE_REMOVED = 'source_removed';
  */
 export async function excludeRemovedSources(
   trx: Transaction<DB>,
-  { job, sources }: { readonly job: string; readonly sources: readonly string[] },
+  { job, sources }: { job: string; sources: readonly string[] },
 ): Promise<readonly string[]> {
   const excluded = sql`
     outcome = 'excluded', reason = ${SOURCE_REMOVED}, matched_by = null, target = null, is_pending = false,

@@ -75,10 +75,7 @@ async function passSettled(db: Database, job: string): Promise<void> {
  * Has entries that are to be sent again compared with what is known of their orders by now: they may be cancelled. One that
  * is still credited, and whose source has another platform now, is sent under the platform that it had.
  */
-async function compareResent(
-  trx: Transaction<DB>,
-  { job, orderPlatformBySource }: PrepareEntriesOptions,
-): Promise<void> {
+async function compareResent(trx: Transaction<DB>, { job, orderPlatformBySource }: PrepareEntriesOptions) {
   await execute(trx)`
     with resent as materialized (
       select e.entry_id, e.order_platform

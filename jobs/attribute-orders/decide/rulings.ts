@@ -27,7 +27,7 @@ export async function storeRulings(
     subjects,
     decision,
     decidedBy,
-  }: { readonly subjects: readonly RuledSubject[]; readonly decision: Ruling; readonly decidedBy: string },
+  }: { subjects: readonly RuledSubject[]; decision: Ruling; decidedBy: string },
 ): Promise<void> {
   const rows = subjects.map((subject) =>
     'status' in subject ? { ...subject, reason: 'unknown_status' } : { ...subject, status: null },

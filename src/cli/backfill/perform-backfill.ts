@@ -168,7 +168,7 @@ async function choose(
 async function wakeOther(
   output: Output,
   config: PipelineConfig,
-  { backfill, reason }: { readonly backfill: Backfill; readonly reason: string | null },
+  { backfill, reason }: { backfill: Backfill; reason: string | null },
 ): Promise<boolean> {
   return withDatabase(config, async (db) => {
     const { backfillId } = backfill;

@@ -28,11 +28,11 @@ export async function openConsole({
   log,
   onLoaded = () => {},
 }: {
-  readonly config: PipelineConfig;
-  readonly db: Database;
-  readonly host: string;
-  readonly log: Logger;
-  readonly onLoaded?: () => void;
+  config: PipelineConfig;
+  db: Database;
+  host: string;
+  log: Logger;
+  onLoaded?: () => void;
 }): Promise<{ readonly add: (server: HttpServer) => void; close(): Promise<void> }> {
   const { url, dataFolder } = config.database;
   const readDb =

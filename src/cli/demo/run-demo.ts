@@ -32,10 +32,7 @@ const ACCOUNT = fileURLToPath(packageFile('config/demo/sandbox.yaml'));
  * @returns 130 if a person interrupted it.
  * @throws KnownError `demo_failed` (exit 1) if a run failed or the second run posted something.
  */
-export async function runDemo(
-  output: Output,
-  { isVerbose }: { readonly isVerbose: boolean },
-): Promise<ExitCode> {
+export async function runDemo(output: Output, { isVerbose }: { isVerbose: boolean }): Promise<ExitCode> {
   const folder = prepareDemoFolder();
   const path = join(folder, 'pipeline.yaml');
   const sandbox = await startSandbox({ port: 0, data: ACCOUNT });
@@ -227,11 +224,7 @@ const CREDITED: readonly string[] = ['posted', 'already known'];
 
 /** The end: a second run posted nothing, and which commands to try next. */
 function endDemo(
-  {
-    posted,
-    reportPath,
-    folder,
-  }: { readonly posted: number; readonly reportPath: string; readonly folder: string },
+  { posted, reportPath, folder }: { posted: number; reportPath: string; folder: string },
   terminal: Terminal,
 ): string {
   return `

@@ -230,15 +230,7 @@ async function readWith(
 async function findFiles(
   db: Database,
   name: string,
-  {
-    source,
-    what,
-    states,
-  }: {
-    readonly source?: string;
-    readonly what: string;
-    readonly states: readonly KnownFile['state'][] | null;
-  },
+  { source, what, states }: { source?: string; what: string; states: readonly KnownFile['state'][] | null },
 ): Promise<readonly KnownFile[]> {
   const { listKnownFiles } = await import('../../intake/files/list-known-files.ts');
   const files = await listKnownFiles(db, source === undefined ? {} : { source });

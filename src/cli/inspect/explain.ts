@@ -216,7 +216,7 @@ function ofConfiguration(id: string, { sources, jobs }: PipelineConfig) {
 
 /** The error for a file that is there and that no run has read. */
 async function notRead(
-  { path, uri }: { readonly path: string; readonly uri: string },
+  { path, uri }: { path: string; uri: string },
   config: PipelineConfig,
 ): Promise<KnownError> {
   const { sources, jobs } = config;

@@ -281,7 +281,7 @@ async function performReading(output: Output, path: string, options: ConfigOptio
 
 async function performDeciding(
   output: Output,
-  { booking, isPayment }: { readonly booking: string; readonly isPayment: boolean },
+  { booking, isPayment }: { booking: string; isPayment: boolean },
   options: DecisionOptions,
 ): Promise<ExitCode> {
   const { settleBooking } = await import('../../decisions/pay.ts');

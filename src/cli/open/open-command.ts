@@ -27,7 +27,7 @@ export type Opened = {
 export async function openCommand(
   output: Output,
   options: ConfigOptions,
-  { saysOfTerms = true }: { readonly saysOfTerms?: boolean } = {},
+  { saysOfTerms = true }: { saysOfTerms?: boolean } = {},
 ): Promise<Opened> {
   const { openConfig, reading, warnOfBrokenFiles, warnOfBrokenTerms, withDatabase } = await import(
     './open-config.ts'

@@ -196,7 +196,7 @@ function cancelWhenKilled(db: Database): () => void {
 /** Like `withDatabase`, but first creates or migrates the database. */
 export async function withMigratedDatabase<Result>(
   config: PipelineConfig,
-  { progress, stopping }: { readonly progress: Pick<Progress, 'note'>; readonly stopping: Stopping },
+  { progress, stopping }: { progress: Pick<Progress, 'note'>; stopping: Stopping },
   work: (db: Database, isKept: boolean) => Promise<Result>,
 ): Promise<Result> {
   if (isNewEmbedded(config)) {
@@ -232,7 +232,7 @@ function describeMigrations(names: readonly string[]): string {
  */
 export async function withPlanDatabase<Result>(
   config: PipelineConfig,
-  { progress, stopping }: { readonly progress: Pick<Progress, 'note'>; readonly stopping: Stopping },
+  { progress, stopping }: { progress: Pick<Progress, 'note'>; stopping: Stopping },
   work: (db: Database, isKept: boolean) => Promise<Result>,
 ): Promise<Result> {
   if (!isNewEmbedded(config)) {

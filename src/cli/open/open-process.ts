@@ -27,7 +27,7 @@ export type OpenProcess = {
  */
 export async function withProcess<Result>(
   output: Output,
-  { config, lasts }: { readonly config: PipelineConfig; readonly lasts: boolean },
+  { config, lasts }: { config: PipelineConfig; lasts: boolean },
   work: (opened: OpenProcess) => Promise<Result>,
 ): Promise<Result> {
   warnOfPlainConnections(config, output);
@@ -46,7 +46,7 @@ export async function withProcess<Result>(
 /** Of a process that a person watches, lines are only printed if LOG_LEVEL requests them: the progress display says more. */
 function createProcessLog(
   output: Output,
-  { telemetry, lasts }: { readonly telemetry: OpenTelemetry | null; readonly lasts: boolean },
+  { telemetry, lasts }: { telemetry: OpenTelemetry | null; lasts: boolean },
 ): Logger {
   const level = process.env.LOG_LEVEL;
   const given = { isInteractive: false, ...(telemetry === null ? {} : { copyTo: telemetry.log }) };

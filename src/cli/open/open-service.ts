@@ -24,7 +24,7 @@ const TIMEOUT_SECONDS = 30;
  */
 export async function findService(
   options: ConfigOptions,
-  { needsKey }: { readonly needsKey: boolean },
+  { needsKey }: { needsKey: boolean },
 ): Promise<Service> {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
   for (const one of shadowed) options.onMisled?.(one);

@@ -28,7 +28,7 @@ export type OpenWork = {
  */
 export async function openWork(
   db: Database,
-  { config, log }: { readonly config: PipelineConfig; readonly log: Logger | null },
+  { config, log }: { config: PipelineConfig; log: Logger | null },
 ): Promise<OpenWork> {
   // The embedded database belongs to one process at a time, so there are no workers to share with.
   if (config.work.engine === 'in-process' || config.database.url === '')

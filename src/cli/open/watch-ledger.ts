@@ -15,7 +15,7 @@ export const LEDGER_EVERY_MS = 30_000;
  * @returns a function that returns the code of the problem, or null.
  */
 export function watchLedger(
-  { db, config }: { readonly db: Database; readonly config: PipelineConfig },
+  { db, config }: { db: Database; config: PipelineConfig },
   say: (problem: KnownError | null) => void,
 ): () => Promise<string | null> {
   let told: string | null = null;

@@ -80,7 +80,7 @@ async function retireHashKey(output: Output, options: DecisionOptions): Promise<
 
 async function retire(
   db: Database,
-  { config, reason }: { readonly config: PipelineConfig; readonly reason: string },
+  { config, reason }: { config: PipelineConfig; reason: string },
 ): Promise<PreviousKey> {
   const { auditIn } = await import('../terminal/read-operator.ts');
   const { inTransaction } = await import('../../db/in-transaction.ts');

@@ -70,7 +70,7 @@ async function pruneData(output: Output, options: PruneOptions): Promise<ExitCod
 /** Describes what was deleted or would be, and what is kept forever. */
 function describePruned(
   { tables, isCutShort }: Pruned,
-  { retention, isDryRun }: { readonly retention: RetentionSettings; readonly isDryRun: boolean },
+  { retention, isDryRun }: { retention: RetentionSettings; isDryRun: boolean },
 ): readonly Block[] {
   const kept = RETENTION_CLASSES.filter((name) => retention[name] === null);
   const total = tables.reduce((sum, { rows }) => sum + rows, 0);

@@ -124,7 +124,7 @@ async function abort(
 
 async function tellEnd(
   db: Database,
-  { bulkId, output }: { readonly bulkId: string; readonly output: Output },
+  { bulkId, output }: { bulkId: string; output: Output },
 ): Promise<ExitCode> {
   const bulk = await findBulk(db, bulkId);
   if (bulk === null) throw new Error(`bulk action ${bulkId} is gone`);

@@ -135,7 +135,7 @@ const DEALS_SHOWN = 5;
  */
 async function confirmResend(
   db: Database,
-  { output, entryId }: { readonly output: Output; readonly entryId: string },
+  { output, entryId }: { output: Output; entryId: string },
 ): Promise<boolean> {
   const entry = await findEntry(db, entryId);
   const amount =

@@ -42,7 +42,7 @@ const SHOWN_ORDERS = 50;
  */
 export async function reviewHeld(
   db: Database,
-  { output, options }: { readonly output: Output; readonly options: HeldOptions },
+  { output, options }: { output: Output; options: HeldOptions },
 ): Promise<ExitCode> {
   const filter: HeldFilter = {
     job: options.job ?? null,

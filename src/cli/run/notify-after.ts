@@ -10,7 +10,7 @@ import type { StartedPing } from '../../monitoring/notify/ping.ts';
  */
 export async function notifyAfter(
   db: Database,
-  { config, log }: { readonly config: PipelineConfig; readonly log: Logger },
+  { config, log }: { config: PipelineConfig; log: Logger },
 ): Promise<void> {
   if (config.notify.channels.length === 0) return;
   const { notifyWithin } = await import('../../monitoring/notify/keep-notices.ts');

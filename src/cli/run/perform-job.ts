@@ -140,11 +140,7 @@ export async function performConfigured(
 /** Adds the metrics of a run to its telemetry. Those of the database are read after the run. */
 async function measureRun(
   telemetry: OpenTelemetry,
-  {
-    config,
-    db,
-    client,
-  }: { readonly config: PipelineConfig; readonly db: Database; readonly client: Client | null },
+  { config, db, client }: { config: PipelineConfig; db: Database; client: Client | null },
 ): Promise<{ readonly metrics: Metrics; readonly client: Client | null }> {
   const { openMetrics } = await import('../open/open-metrics.ts');
   const metrics = openMetrics(config, db, {
@@ -234,7 +230,7 @@ function openReportFile(path: string): (page: string) => void {
  */
 async function appendMoney(
   db: Database,
-  { config, fills }: { readonly config: PipelineConfig; readonly fills: readonly string[] },
+  { config, fills }: { config: PipelineConfig; fills: readonly string[] },
 ): Promise<readonly Block[]> {
   try {
     const mirrorJob = Object.values(config.jobs).find(isMirrorAccount)?.name ?? null;

@@ -25,7 +25,7 @@ export function openFindings(output: Output) {
      *   can start.
      * @returns 2 if there is a problem.
      */
-    end(event: string, { sayRun = false }: { readonly sayRun?: boolean } = {}): ExitCode {
+    end(event: string, { sayRun = false }: { sayRun?: boolean } = {}): ExitCode {
       output.emit({ event, ...counts });
       output.print(renderVerdict({ ...counts, isBusy, sayRun }, output.terminal));
       return counts.problem > 0 ? EXIT.configuration : EXIT.ok;

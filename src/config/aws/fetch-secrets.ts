@@ -109,7 +109,7 @@ function takeValue({ variable, id, jsonKey }: StoredSecret, text: string | null)
 
 function unreachable(
   { variable }: StoredSecret,
-  { message, help }: { readonly message: string; readonly help: string },
+  { message, help }: { message: string; help: string },
 ): KnownError {
   return new KnownError({
     code: 'secret_store_unreachable',
@@ -214,11 +214,7 @@ function withoutCredentials({ secret: { variable, id, store }, profile }: Reques
 
 function explainUnanswered(
   error: Error,
-  {
-    asked,
-    at,
-    store,
-  }: { readonly asked: string; readonly at: string; readonly store: StoredSecret['store'] },
+  { asked, at, store }: { asked: string; at: string; store: StoredSecret['store'] },
 ): Explanation | null {
   const status = statusOf(error);
   if (isNetworkError(error)) {

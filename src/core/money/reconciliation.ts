@@ -163,7 +163,7 @@ export type DisputedOrder = {
 /** True if more of a deal is unexplained than the settings allow, in either direction. */
 export function isUnexplained(
   { unexplained, unexplainedAmount }: Pick<ReconciledDeal, 'unexplained' | 'unexplainedAmount'>,
-  { ordersAbove, amountAbove }: { readonly ordersAbove: number; readonly amountAbove: DecimalText },
+  { ordersAbove, amountAbove }: { ordersAbove: number; amountAbove: DecimalText },
 ): boolean {
   return (
     Math.abs(unexplained ?? 0) > ordersAbove ||

@@ -20,10 +20,7 @@ const INSTEAD = '?';
  * @param options.isStyled keeps the styles that `Terminal` inserts (bold, dim, red, green, yellow, cyan) and
  * no other sequence.
  */
-export function toPrintable(
-  text: string,
-  { isStyled = false }: { readonly isStyled?: boolean } = {},
-): string {
+export function toPrintable(text: string, { isStyled = false }: { isStyled?: boolean } = {}): string {
   return text.replace(OBEYED, (found) => (isStyled && found.endsWith('m') ? found : INSTEAD));
 }
 

@@ -26,7 +26,7 @@ const HELP =
  */
 export function findYamlProblem(
   text: string,
-  { file, errors }: { readonly file: string; readonly errors: readonly YamlError[] },
+  { file, errors }: { file: string; errors: readonly YamlError[] },
 ): Problem | null {
   const [first] = errors.toSorted((one, other) => one.pos[0] - other.pos[0]);
   if (first === undefined) return null;
@@ -118,7 +118,7 @@ function findOddLine(lines: readonly string[]): { line: number; indent: number; 
 /** Returns the one of two lines of a block whose indentation is rarer in that block. */
 function oddOf(
   keys: readonly KeyLine[],
-  { begin, at }: { readonly begin: number; readonly at: number },
+  { begin, at }: { begin: number; at: number },
 ): { line: number; indent: number; expected: number } | null {
   const [first, other] = [keys[begin], keys[at]];
   if (first === undefined || other === undefined) return null;

@@ -107,7 +107,7 @@ export async function missingRoleGrants(db: Database): Promise<readonly LackedRi
 
 async function lackedFunctions(
   db: Database,
-  { needed, isOwn }: { readonly needed: readonly FunctionRight[]; readonly isOwn: boolean },
+  { needed, isOwn }: { needed: readonly FunctionRight[]; isOwn: boolean },
 ): Promise<readonly LackedRight[]> {
   return rowsOf<LackedRight>(db)`
     select n.role, 'EXECUTE on ' || n.function as "right"

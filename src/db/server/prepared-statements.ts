@@ -39,10 +39,7 @@ export type Executed = Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>;
  * @param options.ownsSession false behind a pooler, where the next statement may reach another session. Then
  * nothing is prepared.
  */
-export function preparingExecutor(
-  client: WireClient,
-  { ownsSession }: { readonly ownsSession: boolean },
-): Execute {
+export function preparingExecutor(client: WireClient, { ownsSession }: { ownsSession: boolean }): Execute {
   const names = new Map<string, string>();
   let isPreparing = ownsSession;
   let executions = 0;

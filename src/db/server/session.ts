@@ -99,7 +99,7 @@ export type PreparedSession = {
  */
 export async function prepareSession(
   client: WireClient,
-  { sortMemoryMb }: { readonly sortMemoryMb: number },
+  { sortMemoryMb }: { sortMemoryMb: number },
 ): Promise<PreparedSession> {
   const ownId = Number(client.processID);
   const settings = Object.entries(SESSION_SETTINGS).map(

@@ -222,7 +222,7 @@ const GOES_ON =
 function tooSlow(
   phaseName: string,
   limitMs: number,
-  { isSetting, cause }: { readonly isSetting: boolean; readonly cause: unknown },
+  { isSetting, cause }: { isSetting: boolean; cause: unknown },
 ): KnownError {
   const limit = limitMs >= 120_000 ? `${Math.round(limitMs / 6_000) / 10} minutes` : `${limitMs / 1000} s`;
   return new KnownError({

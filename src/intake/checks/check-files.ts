@@ -46,7 +46,7 @@ type PastFile = DatedFile & { readonly uri: string };
  */
 export function openSourceChecks(
   db: Database,
-  { source, readFor }: { readonly source: SourceSettings; readonly readFor: ReadFor },
+  { source, readFor }: { source: SourceSettings; readFor: ReadFor },
 ): SourceChecks {
   const { name, expectations } = source;
   const place = createDater(expectations.timeZone);
@@ -128,7 +128,7 @@ type StoredStatistics = Omit<FileStatistics, 'orders' | 'consent'> &
 /** Reads the statistics of the latest sealed files of a source, oldest first. Equal headers are read once. */
 async function readHistory(
   db: Database,
-  { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
+  { source, readFor }: { source: string; readFor: ReadFor },
 ): Promise<readonly (FileStatistics & { readonly uri: string })[]> {
   const rows = await rowsOf<StoredStatistics>(db)`
     select s.source_file_id as "sourceFileId", s.arrived_at as "arrivedAt",

@@ -67,10 +67,7 @@ export function notJudged(seen: string, why: string): Judgement {
  * Creates the judgement for a check that is still learning. @param progress number of usable earlier days,
  * and the number that is needed.
  */
-export function learning(
-  seen: string,
-  { have, need }: { readonly have: number; readonly need: number },
-): Judgement {
+export function learning(seen: string, { have, need }: { have: number; need: number }): Judgement {
   const expected = `learning: ${have} of ${plural(need, 'day')}`;
   return { subject: null, verdict: 'learning', seen, expected, message: null, sample: null };
 }

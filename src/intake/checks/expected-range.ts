@@ -86,7 +86,7 @@ export type Part = { readonly part: number; readonly whole: number };
  */
 export function shareRange(
   parts: readonly Part[],
-  { whole, floor }: { readonly whole: number; readonly floor: number },
+  { whole, floor }: { whole: number; floor: number },
 ): Range {
   let all = 0;
   let some = 0;

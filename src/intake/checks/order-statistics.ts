@@ -94,7 +94,7 @@ export async function measureNewOrders(
  */
 function groupsOf(
   isOfFiles: RawBuilder<unknown>,
-  { judged, revenue }: { readonly judged: number; readonly revenue: MeasuredOrders['revenue'] },
+  { judged, revenue }: { judged: number; revenue: MeasuredOrders['revenue'] },
 ): RawBuilder<Group> {
   const amount = sql.ref(revenue);
   const isSampled = sql`order_version_id % ${Math.max(1, Math.floor(judged / SAMPLED_ORDERS))}::bigint = 0`;

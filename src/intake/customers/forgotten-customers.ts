@@ -26,7 +26,7 @@ export type DeletedRows = Readonly<Record<string, number>>;
  */
 export async function readTombstones(
   db: Database,
-  { isSearched = false }: { readonly isSearched?: boolean } = {},
+  { isSearched = false }: { isSearched?: boolean } = {},
 ): Promise<ReadonlySet<CustomerHash>> {
   const rows = await rowsOf<{ tombstone: CustomerHash }>(db)`
     select encode(uuid_send(tombstone), 'hex') as tombstone from intake.forgotten_customers

@@ -46,11 +46,7 @@ export async function rekeyCustomers(db: Database, hashes: readonly RekeyedHash[
  * while. A merged customer has unsubscribed if either one has, and keeps the higher number and the later time
  * of submissions.
  */
-async function uniteDoubles(
-  trx: DatabaseTransaction,
-  pairs: RawBuilder<unknown>,
-  previous: Buffer,
-): Promise<void> {
+async function uniteDoubles(trx: DatabaseTransaction, pairs: RawBuilder<unknown>, previous: Buffer) {
   const rows = await rowsOf<{ previous: string }>(trx)`
     update intake.customers n
     set is_unsubscribed = n.is_unsubscribed or o.is_unsubscribed, said_yes = n.said_yes or o.said_yes,
@@ -76,7 +72,7 @@ async function uniteDoubles(
  */
 export async function rekeyOrders(
   db: Database,
-  { source, hashes }: { readonly source: string; readonly hashes: readonly RekeyedHash[] },
+  { source, hashes }: { source: string; hashes: readonly RekeyedHash[] },
 ): Promise<void> {
   const previous = toUuidArrayParameter(hashes.map((hash) => hash.previous));
   const current = toUuidArrayParameter(hashes.map((hash) => hash.current));
@@ -89,7 +85,7 @@ export async function rekeyOrders(
 /** Moves tombstones, so that customers who were forgotten under the previous key stay forgotten. */
 export async function rekeyTombstones(
   db: Database,
-  { hashes, fingerprint }: { readonly hashes: readonly RekeyedHash[]; readonly fingerprint: string },
+  { hashes, fingerprint }: { hashes: readonly RekeyedHash[]; fingerprint: string },
 ): Promise<void> {
   for (const { previous, current } of hashes)
     await execute(db)`

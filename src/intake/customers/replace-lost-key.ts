@@ -53,11 +53,7 @@ export async function listSealedFiles(db: Database, source: string): Promise<rea
  */
 export async function restoreCustomers(
   db: Database,
-  {
-    customers,
-    brandId,
-    source,
-  }: { readonly customers: readonly StatedCustomer[]; readonly brandId: string; readonly source: string },
+  { customers, brandId, source }: { customers: readonly StatedCustomer[]; brandId: string; source: string },
 ): Promise<void> {
   const byHash = new Map<CustomerHash, StatedCustomer>();
   for (const customer of customers) {
@@ -95,7 +91,7 @@ export type LostDigests = {
 /** Activates the new key, and deletes what was known under the lost one. Waiting customers keep waiting. */
 export async function replaceLostKey(
   trx: DatabaseTransaction,
-  { fingerprint, rekey }: { readonly fingerprint: string; readonly rekey: RekeyAddress },
+  { fingerprint, rekey }: { fingerprint: string; rekey: RekeyAddress },
 ): Promise<LostDigests> {
   const rows = await rowsOf<LostDigests>(trx)`
     select count(*) filter (where c.key_no = ${CURRENT_KEY_NO})::integer as customers,

@@ -117,7 +117,7 @@ async function findReason(
  */
 function judgeOptionalColumns(
   columns: readonly OptionalColumn[],
-  { source, maxUnreadableShare }: { readonly source: string; readonly maxUnreadableShare: number },
+  { source, maxUnreadableShare }: { source: string; maxUnreadableShare: number },
 ): HoldReason | null {
   for (const { column, holds, filled, unreadable, firstUnreadableLine } of columns) {
     if (filled < MIN_FOR_SHARE || unreadable <= filled * maxUnreadableShare) continue;

@@ -122,7 +122,7 @@ export async function wasAccepted(
 }
 
 /** The time by the clock of the database, plus a number of milliseconds. */
-export async function readClock(db: Database, { plusMs }: { readonly plusMs: number }): Promise<string> {
+export async function readClock(db: Database, { plusMs }: { plusMs: number }): Promise<string> {
   const at = sql<string>`(${clockAfter(plusMs)})::text`;
   return (await db.selectNoFrom(at.as('at')).executeTakeFirstOrThrow()).at;
 }

@@ -26,7 +26,7 @@ export type BatchRange = { readonly from: string; readonly to: string };
 /** Divides the waiting batches of a brand into ranges of at most `size` batches, oldest first. */
 export async function waitingRanges(
   db: Database,
-  { brandId, size }: { readonly brandId: string; readonly size: number },
+  { brandId, size }: { brandId: string; size: number },
 ): Promise<readonly BatchRange[]> {
   return rowsOf<BatchRange>(db)`
     select min(batch_id) as "from", max(batch_id) as "to"

@@ -203,7 +203,7 @@ type EncodedFile = {
  */
 function badEncoding(
   { uri, encoding, firstByte }: EncodedFile,
-  { offset, line, help }: { readonly offset: number; readonly line: number; readonly help?: string },
+  { offset, line, help }: { offset: number; line: number; help?: string },
 ): FileHeld {
   const usual =
     encoding === 'utf-8'
@@ -255,7 +255,7 @@ async function* transcode(bytes: AsyncIterable<Uint8Array>, place: EncodedFile):
 /** Decodes a piece that is known to be invalid byte by byte, up to the byte that the decoder refuses. */
 function search(
   decoder: Decoder,
-  { piece, from }: { readonly piece: Uint8Array; readonly from: number },
+  { piece, from }: { piece: Uint8Array; from: number },
 ): { readonly bytes: number; readonly text: string } {
   let text = '';
   for (let at = from; at < piece.length; at += 1) {

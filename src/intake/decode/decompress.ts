@@ -166,7 +166,7 @@ async function* inflate(
  */
 function feeder(
   engine: Transform & { readonly bytesWritten: number },
-  { input, first }: { readonly input: AsyncIterator<Uint8Array>; readonly first: Uint8Array | null },
+  { input, first }: { input: AsyncIterator<Uint8Array>; first: Uint8Array | null },
 ): { readonly rest: () => Uint8Array | null } {
   let fedBytes = 0;
   let last: Uint8Array = new Uint8Array();
@@ -297,7 +297,7 @@ function chooseEntry(entries: readonly Entry[], uri: string): Entry {
 /** Reads an entry and verifies its checksum. yauzl verifies only its length. */
 async function* readEntry(
   zip: ZipFile,
-  { entry, uri }: { readonly entry: Entry; readonly uri: string },
+  { entry, uri }: { entry: Entry; uri: string },
 ): AsyncGenerator<Uint8Array> {
   const stream = await zip.openReadStreamPromise(entry);
   let checksum = 0;
@@ -337,7 +337,7 @@ function damagedZip(uri: string, why: string, cause?: unknown): FileHeld {
  */
 async function spool(
   bytes: AsyncIterable<Uint8Array>,
-  { uri, maxBytes }: { readonly uri: string; readonly maxBytes: number },
+  { uri, maxBytes }: { uri: string; maxBytes: number },
 ): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'influencer-sync-'));
   const file = await open(join(folder, 'spool'), 'wx+', 0o600).finally(() =>

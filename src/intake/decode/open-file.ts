@@ -42,7 +42,7 @@ export async function* openFile(
  */
 async function* openFolderFile(
   file: SourceFile,
-  { signal }: { readonly signal?: AbortSignal },
+  { signal }: { signal?: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   const path = pathOfFileUri(file.uri);
   if (file.version === OUTSIDE) throw leadsOutside(file);

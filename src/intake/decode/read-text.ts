@@ -93,7 +93,7 @@ export function readText(file: SourceFile, options: ReadTextOptions): TextRead {
 function decode(
   file: SourceFile,
   { source, clients, encoding, onStoredBytes, open }: ReadTextOptions,
-  { signal, onPlain }: { readonly signal: AbortSignal; readonly onPlain: () => void },
+  { signal, onPlain }: { signal: AbortSignal; onPlain: () => void },
 ): AsyncGenerator<Uint8Array> {
   const { uri } = file;
   let isCompressed = true;

@@ -19,7 +19,7 @@ export type Announced = {
  */
 export async function expectAnnouncements(
   db: Database,
-  { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
+  { source, readFor }: { source: string; readFor: ReadFor },
 ): Promise<void> {
   await db
     .insertInto('intake.listings')
@@ -49,7 +49,7 @@ export async function recordAnnouncements(
 /** Reads what was announced for a source, and which of its files are held, were cut short, or are to be read again. */
 export async function readAnnounced(
   db: Database,
-  { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
+  { source, readFor }: { source: string; readFor: ReadFor },
 ): Promise<Announced> {
   const rows = await rowsOf<{ uri: string; announcementId: string | null }>(db)`
     select uri, announcement_id as "announcementId" from intake.announced_files

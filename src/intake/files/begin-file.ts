@@ -192,10 +192,7 @@ async function lockFile(
  * Fences off readers that died or lost their lease by changing the reader's id. Then clears what they had
  * staged.
  */
-async function takeOver(
-  trx: Transaction<DB>,
-  { source, readFor = 'orders' }: BeginFileOptions,
-): Promise<void> {
+async function takeOver(trx: Transaction<DB>, { source, readFor = 'orders' }: BeginFileOptions) {
   const rows = await rowsOf<{ source_file_id: string }>(trx)`
     update intake.source_files set reader = gen_random_uuid()
     where source = ${source} and read_for = ${readFor} and state = 'reading' and superseded_by is null

@@ -9,7 +9,7 @@ export type HeldVersion = { readonly sourceFileId: string; readonly uri: string;
 /** Lists all held versions of a source's files. */
 export async function listHeldVersions(
   db: Database,
-  { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
+  { source, readFor }: { source: string; readFor: ReadFor },
 ): Promise<readonly HeldVersion[]> {
   return db
     .selectFrom('intake.source_files')
@@ -54,7 +54,7 @@ export async function releaseFiles(
  */
 export async function ruleNewest(
   db: Database,
-  { sourceFileIds, ruledBy }: { readonly sourceFileIds: readonly string[]; readonly ruledBy: string },
+  { sourceFileIds, ruledBy }: { sourceFileIds: readonly string[]; ruledBy: string },
 ): Promise<number> {
   return execute(db)`
     update intake.source_files
@@ -72,7 +72,7 @@ export async function ruleNewest(
  */
 export async function requestReread(
   db: Database,
-  { sourceFileIds, requestedBy }: { readonly sourceFileIds: readonly string[]; readonly requestedBy: string },
+  { sourceFileIds, requestedBy }: { sourceFileIds: readonly string[]; requestedBy: string },
 ): Promise<number> {
   return execute(db)`
     update intake.source_files set reread_at = clock_timestamp(), reread_by = ${requestedBy}

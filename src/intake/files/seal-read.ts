@@ -204,10 +204,7 @@ export function holdFile(
 }
 
 /** Like `holdFile`, within the caller's transaction. */
-async function holdFileWithin(
-  trx: Transaction<DB>,
-  options: FileRead & { readonly reason: HoldReason },
-): Promise<boolean> {
+async function holdFileWithin(trx: Transaction<DB>, options: FileRead & { readonly reason: HoldReason }) {
   const { sourceFileId, reader, reason } = options;
   const { numUpdatedRows } = await trx
     .updateTable('intake.source_files')

@@ -49,11 +49,7 @@ type Read = {
  */
 export function openSourceAges(
   db: Database,
-  {
-    source,
-    readFor,
-    ageOf,
-  }: { readonly source: string; readonly readFor: ReadFor; readonly ageOf: SourceAges['ageOf'] },
+  { source, readFor, ageOf }: { source: string; readFor: ReadFor; ageOf: SourceAges['ageOf'] },
 ): SourceAges {
   let loading: Promise<Read[]> | null = null;
   let loaded: Read[] | null = null;

@@ -20,11 +20,7 @@ export async function stageFenced(
     rows,
     given,
     insert,
-  }: {
-    readonly rows: readonly unknown[];
-    readonly given: RawBuilder<unknown>;
-    readonly insert: RawBuilder<unknown>;
-  },
+  }: { rows: readonly unknown[]; given: RawBuilder<unknown>; insert: RawBuilder<unknown> },
 ): Promise<boolean> {
   if (rows.length === 0) return true;
   const fenced = await countOf(db)`

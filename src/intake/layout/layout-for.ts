@@ -84,7 +84,7 @@ const OF_ROWS = {
 
 function forRows(
   layout: Layout,
-  { mark, fields }: { readonly mark: LayoutField; readonly fields: readonly LayoutField[] },
+  { mark, fields }: { mark: LayoutField; fields: readonly LayoutField[] },
 ): Layout | null {
   if (!layout.required.includes(mark)) return null;
   return { ...layout, lines: null, columns: keep(layout.columns, (field) => fields.includes(field)) };

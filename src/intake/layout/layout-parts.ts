@@ -148,11 +148,8 @@ export function listRefusing({
   consent,
   unsubscribed,
 }: {
-  readonly consent: {
-    readonly refused: readonly Tested[];
-    readonly refused_at?: readonly string[] | undefined;
-  };
-  readonly unsubscribed: readonly Tested[];
+  consent: { readonly refused: readonly Tested[]; readonly refused_at?: readonly string[] | undefined };
+  unsubscribed: readonly Tested[];
 }): readonly string[] {
   const tests = [...consent.refused, ...unsubscribed];
   return [...tests.flatMap(({ columns }) => columns), ...(consent.refused_at ?? [])];

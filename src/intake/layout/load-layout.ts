@@ -57,7 +57,7 @@ const parsed: { layouts?: Map<string, { readonly text: string; readonly layout: 
 function parseLayout(
   name: string,
   files: readonly LayoutFile[],
-  { lacks, folders }: { readonly lacks: string | null; readonly folders: readonly string[] },
+  { lacks, folders }: { lacks: string | null; folders: readonly string[] },
 ): Layout {
   const opened = files.map(({ path, text }) => open(shorten(path), text));
   const [own = open(name, ''), last = own] = [opened[0], opened.at(-1)];

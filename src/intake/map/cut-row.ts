@@ -33,7 +33,7 @@ export function mayBeCut(
  */
 export function requireWhole(
   open: OpenRow | null,
-  { width, columns }: { readonly width: number; readonly columns: ReadColumns },
+  { width, columns }: { width: number; columns: ReadColumns },
 ): void {
   if (open === null || !mayBeCut(open, width, columns)) return;
   throw new FileHeld({

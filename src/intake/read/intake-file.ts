@@ -124,10 +124,7 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
   );
 }
 
-function beginStep(
-  { progress }: Run,
-  { file, content }: { readonly file: SourceFile; readonly content: EarlyRecords },
-): void {
+function beginStep({ progress }: Run, { file, content }: { file: SourceFile; content: EarlyRecords }): void {
   progress.begin({
     name: 'read',
     label: `Reading ${fileName(file.uri)}`,
@@ -149,7 +146,7 @@ export async function intakeTogether(
     reading,
     purpose: { readFor },
     takeTogether,
-  }: { readonly reading: SourceReading } & Required<Pick<Intake, 'purpose' | 'takeTogether'>>,
+  }: { reading: SourceReading } & Required<Pick<Intake, 'purpose' | 'takeTogether'>>,
 ): Promise<number | null> {
   const whole: WholeContent[] = [];
   let first: readonly string[] | null = null;
@@ -199,12 +196,7 @@ export type OpenedFile = { readonly file: SourceFile; readonly content: EarlyRec
 
 async function readFile(
   run: Run,
-  {
-    reading,
-    intake,
-    read,
-    span,
-  }: { readonly reading: Reading; readonly intake: Intake; readonly read: FileRead; readonly span: PartSpan },
+  { reading, intake, read, span }: { reading: Reading; intake: Intake; read: FileRead; span: PartSpan },
 ): Promise<KnownError | null> {
   const { db, progress } = run;
   const { file } = reading;

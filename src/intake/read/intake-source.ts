@@ -140,9 +140,9 @@ async function endHolds(
     held,
     listed,
   }: {
-    readonly source: SourceSettings;
-    readonly held: readonly HeldVersion[];
-    readonly listed: ReadonlyMap<string, { readonly version: string; readonly isUnread: boolean }>;
+    source: SourceSettings;
+    held: readonly HeldVersion[];
+    listed: ReadonlyMap<string, { readonly version: string; readonly isUnread: boolean }>;
   },
 ): Promise<void> {
   const uncovered: string[] = [];
@@ -168,7 +168,7 @@ async function endHolds(
 
 function noFiles(
   { nouns, options: { file: wanted } }: Run,
-  { source, since }: { readonly source: SourceSettings; readonly since: string | null },
+  { source, since }: { source: SourceSettings; since: string | null },
 ): KnownError {
   return configurationError({
     code: 'no_files',
@@ -228,11 +228,7 @@ const MAX_ALONE = 1_024;
  * Reads files one after the other, and small ones several at a time. The next ones are opened early if they are
  * small, so that their first records are parsed while the database seals the ones before.
  */
-async function readInTurn(
-  run: Run,
-  wanted: readonly SourceFile[],
-  { found, intake, ...reading }: Turns,
-): Promise<void> {
+async function readInTurn(run: Run, wanted: readonly SourceFile[], { found, intake, ...reading }: Turns) {
   const { sourceClients: clients, draining: signal, options } = run;
   const { source, layout } = reading;
   const ahead = readAhead(wanted, { source, clients });

@@ -187,7 +187,7 @@ const MAX_LINE_CHARS = 64 * 1024;
  */
 async function* holdMisread(
   chunks: AsyncIterable<Uint8Array>,
-  { stated, source }: { readonly stated: string; readonly source: string },
+  { stated, source }: { stated: string; source: string },
 ): AsyncGenerator<Uint8Array> {
   if (!isOfOneByte(stated)) return yield* chunks;
   const decoder = new TextDecoder();

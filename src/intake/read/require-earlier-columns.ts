@@ -24,11 +24,11 @@ export async function requireEarlierColumns(
     layout,
     readFor,
   }: {
-    readonly header: readonly string[];
-    readonly file: SourceFile;
-    readonly source: SourceSettings;
-    readonly layout: Layout;
-    readonly readFor: ReadFor;
+    header: readonly string[];
+    file: SourceFile;
+    source: SourceSettings;
+    layout: Layout;
+    readFor: ReadFor;
   },
 ): Promise<void> {
   const known = await listKnownFiles(db, { source: source.name, uri: file.uri });

@@ -23,10 +23,7 @@ const MIN_SHARE = 0.5;
 export async function stageBatches<Given extends Batch>(
   run: Run,
   { name, limits }: SourceSettings,
-  {
-    batches,
-    add,
-  }: { readonly batches: AsyncIterable<Given>; readonly add: (batch: Given) => Promise<boolean> },
+  { batches, add }: { batches: AsyncIterable<Given>; add: (batch: Given) => Promise<boolean> },
 ): Promise<number | null> {
   const maxShare = Math.max(MIN_SHARE, limits.maxRejectedShare);
   const byCode = new Map<string, number>();

@@ -235,12 +235,7 @@ export async function setClaimState(
     state,
     by,
     reason,
-  }: {
-    readonly claimId: string;
-    readonly state: Exclude<ClaimState, 'answered'>;
-    readonly by: string;
-    readonly reason: string;
-  },
+  }: { claimId: string; state: Exclude<ClaimState, 'answered'>; by: string; reason: string },
 ): Promise<void> {
   const unanswered = {
     answer: null,

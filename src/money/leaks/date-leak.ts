@@ -32,7 +32,7 @@ const RATES = 12;
  */
 export function dateLeak(
   days: readonly CodeDay[],
-  { flagged, last, firstDay }: { readonly flagged: number; readonly last: number; readonly firstDay: number },
+  { flagged, last, firstDay }: { flagged: number; last: number; firstDay: number },
 ): LeakDates<number> | null {
   const first = Math.max(flagged - EARLIEST_DAYS, firstDay + MIN_OWN_DAYS);
   const ownFrom = Math.max(first - OWN_DAYS, firstDay);
@@ -124,10 +124,7 @@ function logOwn([without, linked]: Counts, { mean, shape, share }: Own): number 
 }
 
 /** The same if some of the orders without a link are of others. */
-function logLeaked(
-  [without, linked]: Counts,
-  { own, rate }: { readonly own: Own; readonly rate: number },
-): number {
+function logLeaked([without, linked]: Counts, { own, rate }: { own: Own; rate: number }): number {
   const terms = Array.from(
     { length: without + 1 },
     (_, others) =>
@@ -138,10 +135,7 @@ function logLeaked(
   return highest + Math.log(terms.reduce((all, one) => all + Math.exp(one - highest), 0));
 }
 
-function logNegativeBinomial(
-  count: number,
-  { mean, shape }: { readonly mean: number; readonly shape: number },
-): number {
+function logNegativeBinomial(count: number, { mean, shape }: { mean: number; shape: number }): number {
   return (
     logGamma(count + shape) -
     logGamma(shape) -

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
  */
 export async function findLeaks(
   db: Database,
-  { now, code: only = null }: { readonly now: Date; readonly code?: string | null },
+  { now, code: only = null }: { now: Date; code?: string | null },
 ): Promise<readonly LeakedCode[]> {
   const today = Math.floor(now.getTime() / DAY_MS);
   const uses = await readCodeUse(db, {
@@ -145,7 +145,7 @@ export function judgeCode(
 
 function judgeWindow(
   days: readonly CodeDay[],
-  { day, firstDay, length }: { readonly day: number; readonly firstDay: number; readonly length: number },
+  { day, firstDay, length }: { day: number; firstDay: number; length: number },
 ): LeakFlag | null {
   const seen = sumDays(days, { last: day, length });
   if (seen.part < MIN_ORDERS) return null;
@@ -209,10 +209,7 @@ function sumParts(parts: readonly Part[]): Part {
 }
 
 /** Adds up all orders and those without a link. */
-function sumDays(
-  days: readonly CodeDay[],
-  { last, length }: { readonly last: number; readonly length: number },
-): Part {
+function sumDays(days: readonly CodeDay[], { last, length }: { last: number; length: number }): Part {
   let [part, whole] = [0, 0];
   for (const { day, orders, withoutLink } of days) {
     if (day > last || day <= last - length) continue;
@@ -309,9 +306,7 @@ async function countReturning(
 }
 
 /** Lists codes that a person acknowledged in the last 30 days, from the audit. */
-async function listAcknowledgedLeaks(
-  db: Database,
-): Promise<ReadonlyMap<string, NonNullable<LeakedCode['acknowledged']>>> {
+async function listAcknowledgedLeaks(db: Database) {
   const rows = await rowsOf<{ code: string; by: string; at: Date; reason: string }>(db)`
     select distinct
       on (subject) subject as code, actor as by, occurred_at as at, coalesce(reason, '') as reason

@@ -146,10 +146,7 @@ export function withVoid(
   return { ...edited, ended: valid.map(({ line }) => line), isWritten: false };
 }
 
-async function refuseRecorded(
-  db: Database,
-  { code, day }: { readonly code: string; readonly day: string },
-): Promise<void> {
+async function refuseRecorded(db: Database, { code, day }: { code: string; day: string }) {
   if (
     await finds(db)`
       select from ops.audit where action = 'void_code' and subject = ${code} and after ->> 'day' = ${day}`
@@ -164,7 +161,7 @@ async function refuseRecorded(
 
 async function sumUse(
   db: Database,
-  { code, day }: { readonly code: string; readonly day: string },
+  { code, day }: { code: string; day: string },
 ): Promise<Pick<VoidPreview, 'orders' | 'withoutLink'>> {
   const use = await rowOf<{ isUsed: boolean; orders: number; withoutLink: number }>(db)`
     select count(*) > 0 as "isUsed",

@@ -104,10 +104,10 @@ export async function findUnpaid(
     minimum,
     payees,
   }: {
-    readonly month: string;
-    readonly from: string;
-    readonly minimum: Readonly<Record<string, DecimalText>>;
-    readonly payees: readonly Payee[];
+    month: string;
+    from: string;
+    minimum: Readonly<Record<string, DecimalText>>;
+    payees: readonly Payee[];
   },
 ): Promise<readonly Unpaid[]> {
   const rows = await rowsOf<
@@ -237,10 +237,10 @@ function becomesOf({
   hasNoDeal,
   minimum,
 }: {
-  readonly amount: DecimalText;
-  readonly payee: Payee | null;
-  readonly hasNoDeal: boolean;
-  readonly minimum: DecimalText;
+  amount: DecimalText;
+  payee: Payee | null;
+  hasNoDeal: boolean;
+  minimum: DecimalText;
 }): Unpaid['becomes'] {
   if (!isMore(amount, '0')) return 'not_positive';
   if (hasNoDeal) return 'no_deal';
@@ -262,7 +262,7 @@ export function digestOf(unpaid: readonly Unpaid[]): string {
  */
 export async function requireProposable(
   db: Database,
-  { month, from }: { readonly month: string; readonly from: string | null },
+  { month, from }: { month: string; from: string | null },
 ): Promise<string> {
   const refused = { where: month, safe: 'Nothing was changed.' };
   if (from === null)

@@ -201,9 +201,9 @@ export async function markExported(
     as,
     by,
   }: {
-    readonly payments: readonly { readonly paymentId: string; readonly accountMark: string }[];
-    readonly as: FileKind;
-    readonly by: string;
+    payments: readonly { readonly paymentId: string; readonly accountMark: string }[];
+    as: FileKind;
+    by: string;
   },
 ): Promise<void> {
   await execute(trx)`
@@ -217,7 +217,7 @@ export async function markExported(
 /** Cancels a payment, so that its amounts can be proposed again. What a bank kept of one that came back is no payment. */
 export async function markCancelled(
   trx: DatabaseTransaction,
-  { paymentId, by, reason }: { readonly paymentId: string; readonly by: string; readonly reason: string },
+  { paymentId, by, reason }: { paymentId: string; by: string; reason: string },
 ): Promise<void> {
   await trx
     .updateTable('ops.payments')
@@ -231,12 +231,7 @@ export async function markCancelled(
 /** Records that a person paid the rest of an exported or partly paid payment on a day, beside what was paid elsewhere before. */
 export async function markRestPaid(
   trx: DatabaseTransaction,
-  {
-    paymentId,
-    paidOn,
-    by,
-    reason,
-  }: { readonly paymentId: string; readonly paidOn: string; readonly by: string; readonly reason: string },
+  { paymentId, paidOn, by, reason }: { paymentId: string; paidOn: string; by: string; reason: string },
 ): Promise<void> {
   await execute(trx)`
     update ops.payments

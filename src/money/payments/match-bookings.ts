@@ -60,11 +60,7 @@ export function listBankEntries(
     paymentIds = null,
     ids = null,
     onlyHeld = false,
-  }: {
-    readonly paymentIds?: readonly string[] | null;
-    readonly ids?: readonly string[] | null;
-    readonly onlyHeld?: boolean;
-  },
+  }: { paymentIds?: readonly string[] | null; ids?: readonly string[] | null; onlyHeld?: boolean },
 ): Promise<readonly BankEntry[]> {
   return rowsOf<BankEntry>(db)`
     select bank_entry_id as "bankEntryId", payment_id as "paymentId", matched_by as "matchedBy", kind,
@@ -100,11 +96,7 @@ type Matched = Booking & Pick<BankEntry, 'paymentId' | 'matchedBy'>;
 /** Matches the bookings of a file, and records those that are about payments. */
 export async function matchBookings(
   trx: DatabaseTransaction,
-  {
-    bookings,
-    file,
-    by,
-  }: { readonly bookings: readonly Booking[]; readonly file: string; readonly by: string },
+  { bookings, file, by }: { bookings: readonly Booking[]; file: string; by: string },
 ): Promise<MatchedFile> {
   // One reader at a time, so that two files with the same booking do not both propose it for a payment.
   await execute(trx)`lock table ops.bank_entries in share row exclusive mode`;
@@ -170,7 +162,7 @@ export async function matchBookings(
  */
 async function holdRepeated(
   trx: DatabaseTransaction,
-  { bookings, fresh }: { readonly bookings: readonly Booking[]; readonly fresh: readonly string[] },
+  { bookings, fresh }: { bookings: readonly Booking[]; fresh: readonly string[] },
 ): Promise<void> {
   await execute(trx)`
     with file as (
@@ -326,12 +318,7 @@ export async function decideBooking(
     isPayment,
     by,
     reason,
-  }: {
-    readonly bankEntryId: string;
-    readonly isPayment: boolean;
-    readonly by: string;
-    readonly reason: string;
-  },
+  }: { bankEntryId: string; isPayment: boolean; by: string; reason: string },
 ): Promise<BankEntry | null> {
   await execute(trx)`lock table ops.bank_entries in share row exclusive mode`;
   const [entry] = await listBankEntries(trx, { ids: [bankEntryId], onlyHeld: true });

@@ -233,7 +233,7 @@ const SHEET: Sheet<(typeof BANK_CSV)[number], Found> = {
 
 function parseCsv(
   text: string,
-  { where, unreadable }: { readonly where: string; readonly unreadable: (message: string) => KnownError },
+  { where, unreadable }: { where: string; unreadable: (message: string) => KnownError },
 ): BankFile {
   const { rows, problems, missingColumns } = readSheet(text, SHEET);
   if (missingColumns.length > 0)

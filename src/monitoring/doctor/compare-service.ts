@@ -236,7 +236,7 @@ function leavesOf(value: unknown, path = ''): readonly Member[] {
   );
 }
 
-function shorten({ status, text }: { readonly status: number; readonly text: string | null }): unknown {
+function shorten({ status, text }: { status: number; text: string | null }): unknown {
   return text === null ? status : { status, text };
 }
 

@@ -29,7 +29,7 @@ const LEASE_MS = 3 * ATTEMPT_WITHIN_MS;
  */
 export async function claimDeliveries(
   db: Database,
-  { channel, limit }: { readonly channel: string; readonly limit: number },
+  { channel, limit }: { channel: string; limit: number },
 ): Promise<readonly ClaimedDelivery[]> {
   const rows = await rowsOf<Row>(db)`
     update ops.notice_deliveries d
@@ -93,7 +93,7 @@ export async function settleSent(db: Database, claimed: Settled): Promise<void> 
 export async function settleFailed(
   db: Database,
   claimed: Settled,
-  { reason, next }: { readonly reason: string; readonly next: Date | null },
+  { reason, next }: { reason: string; next: Date | null },
 ): Promise<void> {
   const after = next === null ? ({ state: 'given_up' } as const) : { not_before: next };
   await updateClaimed(db, claimed)

@@ -29,7 +29,7 @@ const CODE_CHARS = 40;
  */
 export async function makeDigest(
   db: Database,
-  { config, now }: { readonly config: Pick<PipelineConfig, 'notify'>; readonly now: Date },
+  { config, now }: { config: Pick<PipelineConfig, 'notify'>; now: Date },
 ): Promise<boolean> {
   const { digest } = config.notify;
   if (digest === null) return false;

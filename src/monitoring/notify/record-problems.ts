@@ -128,7 +128,7 @@ async function openProblems(db: Database, records: Records, at: Date): Promise<n
 async function keepProblems(
   db: Database,
   records: Records,
-  { at, remindAfterMs }: { readonly at: Date; readonly remindAfterMs: number | null },
+  { at, remindAfterMs }: { at: Date; remindAfterMs: number | null },
 ): Promise<number> {
   await execute(db)`
     with ${seenIn(records)}
@@ -175,11 +175,7 @@ const FORGET_JOB_AFTER = '1 day';
 async function resolveProblems(
   db: Database,
   gone: readonly OpenProblem[],
-  {
-    at,
-    jobs,
-    settings,
-  }: { readonly at: Date; readonly jobs: readonly string[]; readonly settings: NotifySettings },
+  { at, jobs, settings }: { at: Date; jobs: readonly string[]; settings: NotifySettings },
 ): Promise<number> {
   const records = gone.map((problem) => {
     const { problemId, kind, job } = problem;

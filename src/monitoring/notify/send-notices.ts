@@ -67,7 +67,7 @@ export async function sendToOne(
 async function send(
   db: Database,
   delivery: ClaimedDelivery,
-  { channel, config }: { readonly channel: ChannelSettings; readonly config: SendingConfig },
+  { channel, config }: { channel: ChannelSettings; config: SendingConfig },
 ): Promise<boolean> {
   const { page, ...notice } = delivery.notice;
   const link = linkTo(page, config);
@@ -118,7 +118,7 @@ export function testableChannels({ channels, pings }: NotifySettings): readonly 
 /** Sends a test notice to each channel, one after the other. */
 export async function* testChannels(
   channels: readonly TestableChannel[],
-  { now, link }: { readonly now: Date; readonly link: string | null },
+  { now, link }: { now: Date; link: string | null },
 ): AsyncGenerator<{ readonly channel: TestableChannel; readonly attempt: Attempt }> {
   for (const channel of channels) {
     const signal = AbortSignal.timeout(ATTEMPT_WITHIN_MS);

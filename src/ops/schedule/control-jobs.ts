@@ -23,7 +23,7 @@ export type RunRequest =
  */
 export async function requestRun(
   trx: DatabaseTransaction,
-  { job, requestedBy }: { readonly job: string; readonly requestedBy: string },
+  { job, requestedBy }: { job: string; requestedBy: string },
 ): Promise<RunRequest> {
   const now = await rowOf<{ is_paused: boolean; is_under_way: boolean; is_served: boolean }>(trx)`
     select exists (select from ops.paused_jobs p where p.job = ${job}) as is_paused,
@@ -52,7 +52,7 @@ export async function requestRun(
  */
 export async function pauseJob(
   trx: DatabaseTransaction,
-  { job, pausedBy, reason }: { readonly job: string; readonly pausedBy: string; readonly reason: string },
+  { job, pausedBy, reason }: { job: string; pausedBy: string; reason: string },
 ): Promise<boolean> {
   const paused = await trx
     .insertInto('ops.paused_jobs')

@@ -34,7 +34,7 @@ export function nextSlots(jobs: readonly ScheduledJob[], now: Date): readonly Ne
  */
 export function nextSlotOf(
   jobs: readonly ScheduledJob[],
-  { job: name, after: instant }: { readonly job: string; readonly after: Date },
+  { job: name, after: instant }: { job: string; after: Date },
 ): Date | null {
   const job = jobs.find((candidate) => candidate.name === name);
   if (job === undefined) return null;

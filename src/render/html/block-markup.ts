@@ -131,7 +131,7 @@ const CARD_COLUMNS = 3;
 export function rowsMarkup<Row>(
   rows: readonly Row[],
   columns: readonly ColumnOf<Row, HtmlValue>[],
-  { about, caption = null }: { readonly about?: string; readonly caption?: string | null } = {},
+  { about, caption = null }: { about?: string; caption?: string | null } = {},
 ): Html {
   const isWide = columns.length >= CARD_COLUMNS;
   const tag = about === undefined ? html`div` : html`section`;

@@ -23,7 +23,7 @@ export type ReportedSummary = {
  */
 export function renderReportPage(
   runs: readonly ReportedSummary[],
-  { title, madeAt }: { readonly title: string; readonly madeAt: Date },
+  { title, madeAt }: { title: string; madeAt: Date },
 ): string {
   return renderPage(html`${runs.map(runMarkup)}`, { title, madeAt });
 }

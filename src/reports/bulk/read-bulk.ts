@@ -54,7 +54,7 @@ export type ListedBulk = Bulk & { readonly settled: number };
  */
 export async function listBulks(
   db: Database,
-  { limit, after = null }: { readonly limit: number; readonly after?: string | null },
+  { limit, after = null }: { limit: number; after?: string | null },
 ): Promise<readonly ListedBulk[]> {
   return rowsOf<ListedBulk>(db)`
     select ${columns}, coalesce(b.settled, c.settled)::float8 as settled
@@ -110,12 +110,7 @@ export async function listBulkItems(
     limit,
     after = null,
     outcome = null,
-  }: {
-    readonly bulkId: string;
-    readonly limit: number;
-    readonly after?: string | null;
-    readonly outcome?: string | null;
-  },
+  }: { bulkId: string; limit: number; after?: string | null; outcome?: string | null },
 ): Promise<readonly ListedBulkItem[]> {
   return rowsOf<ListedBulkItem>(db)`
     select i.subject_id as "subjectId",

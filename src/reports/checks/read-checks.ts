@@ -131,7 +131,7 @@ export type Arrival = FreshnessVerdict & {
 /** Judges each source that has a deadline for new files. */
 export async function judgeArrivals(
   db: Database,
-  { sources, now }: { readonly sources: readonly SourceSettings[]; readonly now: Date },
+  { sources, now }: { sources: readonly SourceSettings[]; now: Date },
 ): Promise<readonly Arrival[]> {
   if (sources.every(({ expectations }) => expectations.freshness === null)) return [];
   const arrivals = await listArrivals(db);

@@ -79,7 +79,7 @@ export function describeChecks({ files, freshness, findings, expectedDates }: Ch
 /** Describes findings of checks and, unless nothing of them is stored, how to acknowledge them. */
 export function describeFindings(
   findings: readonly CheckFinding[],
-  { isStored = true }: { readonly isStored?: boolean } = {},
+  { isStored = true }: { isStored?: boolean } = {},
 ): readonly Section[] {
   const alike = (title: string, note: string, some: readonly CheckFinding[]): readonly Section[] => {
     const command = `npx influencer-sync checks acknowledge ${some[0]?.findingId} --reason '…'`;

@@ -243,7 +243,7 @@ async function kindOf(
     ofOrder: kind,
     codes,
     asking: { db, claimant },
-  }: { readonly ofOrder: OrderAnswer['kind']; readonly codes: readonly string[]; readonly asking: Asking },
+  }: { ofOrder: OrderAnswer['kind']; codes: readonly string[]; asking: Asking },
 ): Promise<ClaimAnswerKind> {
   const { entry, decided } = decisiveOf(life);
   if (kind === 'credited' && entry !== undefined) {

@@ -68,7 +68,7 @@ export type CodeUseDay = {
  */
 export async function listCodeUse(
   db: Database,
-  { folded, days }: { readonly folded: string; readonly days: number },
+  { folded, days }: { folded: string; days: number },
 ): Promise<readonly CodeUseDay[]> {
   return rowsOf<CodeUseDay>(db)`
     select day_utc::text as day, orders::float8 as orders, without_link::float8 as "withoutLink"

@@ -99,7 +99,7 @@ export function describeDoubt(doubt: Doubt): Part {
  */
 export function describeRunDoubts(
   { doubts: all, details }: RunReport & { readonly details: DoubtDetails },
-  { note = '', why, todo }: { readonly note?: string; readonly why: string; readonly todo: string },
+  { note = '', why, todo }: { note?: string; why: string; todo: string },
 ): readonly Section[] {
   const { doubts, doubleCredits } = details;
   const count = all - doubleCredits.length;

@@ -102,7 +102,7 @@ export type DoubtSum = {
 export async function sumDoubts(
   db: Database,
   filter: DoubtFilter = {},
-  { limit = null }: { readonly limit?: number | null } = {},
+  { limit = null }: { limit?: number | null } = {},
 ): Promise<readonly DoubtSum[]> {
   return rowsOf<DoubtSum>(db)`
     select reason, currency, count(*)::float8 as doubts, coalesce(sum(amount), 0) as amount,
@@ -221,7 +221,7 @@ export async function countDoubts(db: Database, job: string): Promise<number> {
  */
 export async function listDoubleCredits(
   db: Database,
-  { job = null, entryId = null }: { readonly job?: string | null; readonly entryId?: string | null } = {},
+  { job = null, entryId = null }: { job?: string | null; entryId?: string | null } = {},
 ): Promise<readonly DoubleCredit[]> {
   return rowsOf<DoubleCredit>(db)`
     select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId",

@@ -129,12 +129,7 @@ const isLastReading = sql`
       and other.superseded_by is null
       and other.source_file_id <> f.source_file_id))`;
 
-function matches({
-  source = null,
-  state = null,
-  layout = null,
-  name = null,
-}: FileFilter): RawBuilder<unknown> {
+function matches({ source = null, state = null, layout = null, name = null }: FileFilter) {
   return sql`
     (${source}::text is null or f.source = ${source}) and (${state}::text is null or ${stateOf} = ${state})
     and (${layout}::text is null or f.layout = ${layout})

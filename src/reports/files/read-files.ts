@@ -105,10 +105,10 @@ export function describeRejected({
   settled,
   isFiltered,
 }: {
-  readonly rows: readonly RejectedRowInFile[];
-  readonly total: number;
-  readonly settled: number;
-  readonly isFiltered: boolean;
+  rows: readonly RejectedRowInFile[];
+  total: number;
+  settled: number;
+  isFiltered: boolean;
 }): readonly Block[] {
   const also =
     settled === 0

@@ -65,11 +65,7 @@ async function readersOf(
     config,
     kinds,
     source,
-  }: {
-    readonly config: PipelineConfig;
-    readonly kinds: readonly RunnableKind[];
-    readonly source: SourceSettings;
-  },
+  }: { config: PipelineConfig; kinds: readonly RunnableKind[]; source: SourceSettings },
 ): Promise<readonly Reader[]> {
   const purposes = new Map<ReadFor, Purpose>();
   for (const job of Object.values(config.jobs).filter(({ sources }) => sources.includes(source.name))) {
@@ -98,11 +94,7 @@ function whyNew(source: SourceSettings, uri: string, { isListed, since, uris }: 
 
 function judgeListed(
   source: SourceSettings,
-  {
-    file,
-    reader: { readFor, window },
-    known,
-  }: { readonly file: SourceFile; readonly reader: Reader; readonly known: KnownFile | null },
+  { file, reader: { readFor, window }, known }: { file: SourceFile; reader: Reader; known: KnownFile | null },
 ): SurveyedFile {
   const { uri, sizeBytes } = file;
   const is = (state: FileState, why: string | null): SurveyedFile =>

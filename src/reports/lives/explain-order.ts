@@ -289,11 +289,7 @@ async function readAttributions(db: Database, { source, orderId }: Of): Promise<
     order by job`;
 }
 
-async function readOwners(
-  db: Database,
-  job: string,
-  codes: readonly string[],
-): Promise<readonly CodeOwner[]> {
+async function readOwners(db: Database, job: string, codes: readonly string[]) {
   return rowsOf<CodeOwner>(db)`
     select code, coalesce(influencer_handle, (
         select w.influencer_handle from reporting.deal_owners w where w.deal_id = c.deal_id),

@@ -148,7 +148,7 @@ export async function findSubjects(
   {
     kinds = SUBJECT_KINDS,
     partsUpTo = null,
-  }: { readonly kinds?: readonly SubjectKind[]; readonly partsUpTo?: number | null } = {},
+  }: { kinds?: readonly SubjectKind[]; partsUpTo?: number | null } = {},
 ): Promise<readonly Subject[]> {
   const found = await Promise.all(
     kinds.map(async (kind) =>

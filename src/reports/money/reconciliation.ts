@@ -181,12 +181,7 @@ function describeAmounts(deals: readonly ReconciledDeal[]): readonly Block[] {
   });
 }
 
-function describeUnexplained({
-  dealId,
-  unexplained,
-  unexplainedAmount,
-  accountCurrency,
-}: ReconciledDeal): string {
+function describeUnexplained({ dealId, unexplained, unexplainedAmount, accountCurrency }: ReconciledDeal) {
   const orders = unexplained ?? 0;
   const parts = [
     orders === 0 ? '' : `${plural(Math.abs(orders), 'order')} ${orders > 0 ? 'more' : 'fewer'}`,

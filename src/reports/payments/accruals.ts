@@ -69,11 +69,7 @@ export async function readAccruals(
     month,
     rules,
     payments: { from },
-  }: {
-    readonly month: string;
-    readonly rules: StatementRules;
-    readonly payments: Pick<StatementSettings['payments'], 'from'>;
-  },
+  }: { month: string; rules: StatementRules; payments: Pick<StatementSettings['payments'], 'from'> },
 ): Promise<Accruals> {
   await refuseContained(db, month);
   const [after, end] = [monthAfter(month), lastDay(month)];
@@ -124,10 +120,7 @@ export async function readAccruals(
  */
 export async function keepAccruals(
   db: Database,
-  {
-    rules,
-    payments,
-  }: { readonly rules: StatementRules; readonly payments: Pick<StatementSettings['payments'], 'from'> },
+  { rules, payments }: { rules: StatementRules; payments: Pick<StatementSettings['payments'], 'from'> },
 ): Promise<void> {
   const month = monthBefore(new Date(), rules.timeZone);
   const of = sql<Date>`${`${month}-01`}::date`;
@@ -156,7 +149,7 @@ export async function keepAccruals(
 }
 
 /** SQL: what closed statements owe at the end of the month, in the columns of `Accrual`. */
-function closedAccruals({ from, month }: { readonly from: string | null; readonly month: string }) {
+function closedAccruals({ from, month }: { from: string | null; month: string }) {
   const end = lastDay(month);
   return sql`
     with closed as (${closedAmounts({ from: from ?? month, to: month, byBrand: true })}),
@@ -190,7 +183,7 @@ function closedAccruals({ from, month }: { readonly from: string | null; readonl
 /** Sums what a closed statement, or its part of one deal, has in no live payment, by currency. What comes to nothing is left out. */
 export async function sumUnclaimed(
   db: Database,
-  { month, dealId }: { readonly month: string; readonly dealId: string | null },
+  { month, dealId }: { month: string; dealId: string | null },
 ): Promise<readonly Money[]> {
   return rowsOf<Money>(db)`
     select l.currency, sum(l.amount)::numeric(24,4)::text as amount

@@ -19,10 +19,10 @@ export async function exportForBank<Taken extends { readonly orders: readonly Pa
     on,
     now,
   }: {
-    readonly as: FileKind;
-    readonly statements: Pick<StatementSettings, 'payments' | 'timeZone'>;
-    readonly on: string | null;
-    readonly now: Date;
+    as: FileKind;
+    statements: Pick<StatementSettings, 'payments' | 'timeZone'>;
+    on: string | null;
+    now: Date;
   },
   take: (canPay: (order: PaymentOrder) => boolean) => Promise<Taken>,
 ): Promise<Taken & { readonly file: string }> {

@@ -73,7 +73,7 @@ function toSepaText(text: string, maxChars: number): string {
  */
 export function renderPain001(
   orders: readonly PaymentOrder[],
-  { debtor, on }: { readonly debtor: Debtor; readonly on: string },
+  { debtor, on }: { debtor: Debtor; on: string },
 ): string {
   const iban = debtor.iban === null ? null : parseIban(debtor.iban);
   if (iban === null || debtor.name === null)

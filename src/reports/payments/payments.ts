@@ -72,7 +72,7 @@ export function describeUnpaid(unpaid: readonly Unpaid[]): readonly Block[] {
 }
 
 /** The last four characters of the account; empty if there is none. */
-export function accountOf({ accountMark }: { readonly accountMark: string | null }): string {
+export function accountOf({ accountMark }: { accountMark: string | null }): string {
   return accountMark === null ? '' : lastFour(accountMark);
 }
 
@@ -155,7 +155,7 @@ export function describePayments(payments: readonly Payment[]): readonly Block[]
 /** Whether a statement of this month counts as paid elsewhere, because of `statements.payments.from`. */
 export function isPaidElsewhere(
   month: string,
-  { payments: { from } }: { readonly payments: Pick<StatementSettings['payments'], 'from'> },
+  { payments: { from } }: { payments: Pick<StatementSettings['payments'], 'from'> },
 ): boolean {
   return from !== null && month < from;
 }
@@ -168,10 +168,7 @@ export function isPaidElsewhere(
  */
 export function describePaid(
   payments: readonly Payment[],
-  {
-    unclaimed = [],
-    isEarlier = false,
-  }: { readonly unclaimed?: readonly Money[]; readonly isEarlier?: boolean },
+  { unclaimed = [], isEarlier = false }: { unclaimed?: readonly Money[]; isEarlier?: boolean },
 ): string {
   const rest = isEarlier ? 'paid elsewhere' : 'in no payment';
   const live = payments.filter(({ state }) => state !== 'cancelled' && state !== 'returned');

@@ -24,7 +24,7 @@ const SHOWN_UNITS = 5;
 /** Lists workers, the live ones first, and the longest running first. */
 export async function listRegisteredWorkers(
   db: Database,
-  { limit }: { readonly limit: number },
+  { limit }: { limit: number },
 ): Promise<readonly RegisteredWorker[]> {
   return rowsOf<RegisteredWorker>(db)`
     select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency,
@@ -102,7 +102,7 @@ export type FailedUnits = UnitSubject & {
 /** Lists failed units, grouped by run, kind and cause, the last ones first. They are kept for about a week. */
 export async function listFailedUnits(
   db: Database,
-  { limit }: { readonly limit: number },
+  { limit }: { limit: number },
 ): Promise<readonly FailedUnits[]> {
   return rowsOf<FailedUnits>(db)`
     select f.*, case when later.run_id > f."runId" then later.run_id::text end as "laterRunId", w.host, w.pid,

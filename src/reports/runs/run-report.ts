@@ -84,7 +84,7 @@ export async function readRunFiles(
 /** Reads the first doubts of a job, all its double credits, and the number of both. */
 export async function readRunDoubts(
   db: Database,
-  { job, shown = SHOWN_ROWS }: { readonly job: string; readonly shown?: number },
+  { job, shown = SHOWN_ROWS }: { job: string; shown?: number },
 ): Promise<{ readonly count: number; readonly details: DoubtDetails }> {
   const doubts = await listDoubts(db, { job, limit: shown });
   const doubleCredits = await listDoubleCredits(db, { job });

@@ -58,10 +58,7 @@ export function problemOf({ status, problem }: Pick<ListedRun, 'status' | 'probl
  *
  * @param options.left what its kind says that it left, each as a clause.
  */
-export function answerRun(
-  run: ListedRun,
-  { did, left }: { readonly did: DidOfRun; readonly left: readonly string[] },
-): Answer {
+export function answerRun(run: ListedRun, { did, left }: { did: DidOfRun; left: readonly string[] }): Answer {
   const { job, status, exitCode, help } = run;
   const problem = problemOf(run);
   const what = describeDid(run, did);
@@ -166,10 +163,7 @@ function whenJob({ kind, schedule, timeZone, after }: ListedJob): string {
 /** Describes the next slots and the results of past ones. Empty if no job runs on schedule. */
 export function describeSchedule(
   next: readonly NextSlot[],
-  {
-    slots,
-    pausedJobs,
-  }: { readonly slots: readonly SlotSummary[]; readonly pausedJobs: readonly PausedJob[] },
+  { slots, pausedJobs }: { slots: readonly SlotSummary[]; pausedJobs: readonly PausedJob[] },
 ): readonly Block[] {
   if (next.length === 0) return [];
   const rows = next.map((job) => ({ ...job, last: slots.find((one) => one.job === job.job)?.last ?? null }));

@@ -65,7 +65,7 @@ export type Gauges = {
  */
 export async function readGauges(
   db: Database,
-  { jobs, sources }: { readonly jobs: readonly string[]; readonly sources: readonly string[] },
+  { jobs, sources }: { jobs: readonly string[]; sources: readonly string[] },
 ): Promise<Gauges> {
   const heldFiles = await listHeldFiles(db, { sources });
   const workers = await listWorkers(db);

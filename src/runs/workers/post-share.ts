@@ -42,7 +42,7 @@ export type SpreadPosting = {
  */
 export async function spreadPosting(
   run: Run,
-  { ledger, backfill }: { readonly ledger: OpenLedger; readonly backfill: BackfillShare | null },
+  { ledger, backfill }: { ledger: OpenLedger; backfill: BackfillShare | null },
 ): Promise<SpreadPosting | null> {
   const { db, job, nouns, progress, options, draining, config } = run;
   const backlog = { job: job.name, backfillId: backfill?.backfillId ?? null, limit: options.limit };

@@ -25,7 +25,7 @@ const LARGEST_SHARE = 2_000;
 /** Number of requests in a share of work that several places do in parallel. */
 export function shareSize(
   { requestsPerSecond }: Pick<ApiSettings, 'requestsPerSecond'>,
-  { requests, places }: { readonly requests: number; readonly places: number },
+  { requests, places }: { requests: number; places: number },
 ): number {
   const bySeconds = requestsPerSecond === 0 ? LARGEST_SHARE : (requestsPerSecond * SHARE_SECONDS) / places;
   const largest = Math.min(LARGEST_SHARE, bySeconds, requests / (places * SHARES_PER_PLACE));
@@ -154,10 +154,7 @@ export function throwIfOnlyHere(stop: RunStop | null): void {
 }
 
 /** @throws KnownError `worker_differs` if this worker would not do the same as the run. */
-export function requireSame(
-  what: string,
-  { here, there }: { readonly here: unknown; readonly there: unknown },
-): void {
+export function requireSame(what: string, { here, there }: { here: unknown; there: unknown }): void {
   if (here === there) return;
   throw configurationError({
     code: 'worker_differs',

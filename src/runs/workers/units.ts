@@ -32,7 +32,7 @@ export type UnitsOf = { readonly runId: string; readonly owner: string; readonly
 export async function addUnits(
   trx: Transaction<DB>,
   { runId, owner, job }: UnitsOf,
-  { kind, payloads }: { readonly kind: UnitKind; readonly payloads: readonly UnitPayload[] },
+  { kind, payloads }: { kind: UnitKind; payloads: readonly UnitPayload[] },
 ): Promise<readonly string[]> {
   const rows = await rowsOf<{ unit_id: string }>(trx)`
     with given as materialized (
@@ -61,7 +61,7 @@ export type BegunUnit = {
  */
 export async function beginUnit(
   db: Database,
-  { unitId, workerId }: { readonly unitId: string; readonly workerId: string },
+  { unitId, workerId }: { unitId: string; workerId: string },
 ): Promise<BegunUnit | null> {
   const row = await rowOf<Unit & Omit<BegunUnit, 'unit'> & { state: string }>(db)`
     update ops.work_units u

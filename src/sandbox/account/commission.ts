@@ -54,7 +54,7 @@ export type Terms = {
  * Changes the terms of a collaboration. Fires an event for each of code, link and commission that changed.
  */
 export function changeTerms(
-  { account, events, clock }: { readonly account: Account; readonly events: Events; readonly clock: Clock },
+  { account, events, clock }: { account: Account; events: Events; clock: Clock },
   collaboration: Collaboration,
   terms: Terms,
 ): void {

@@ -9,7 +9,7 @@ import type { EventDetails } from './events.ts';
 export function describeHappening(
   kind: WebhookType,
   { brandId }: Collaboration,
-  { settings, atMs }: { readonly settings: Readonly<Record<string, unknown>>; readonly atMs: number },
+  { settings, atMs }: { settings: Readonly<Record<string, unknown>>; atMs: number },
 ): EventDetails {
   // Without a time zone, as the service writes it.
   const received_time = new Date(atMs).toISOString().slice(0, 19).replace('T', ' ');

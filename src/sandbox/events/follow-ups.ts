@@ -75,10 +75,10 @@ export function createFollowUps({
   events,
   clock,
 }: {
-  readonly account: Account;
-  readonly population: Population;
-  readonly events: Events;
-  readonly clock: Clock;
+  account: Account;
+  population: Population;
+  events: Events;
+  clock: Clock;
 }): FollowUps {
   const schedule = createSchedule<FollowUp>(perform, { stateStore: account.stateStore, clock });
   const drawFor = (...about: readonly string[]): Draw =>
@@ -250,7 +250,7 @@ type Schedule<Item> = {
  */
 function createSchedule<Item extends { readonly dueAtMs: number }>(
   perform: (item: Item) => void,
-  { stateStore, clock }: { readonly stateStore: StateStore | null; readonly clock: Clock },
+  { stateStore, clock }: { stateStore: StateStore | null; clock: Clock },
 ): Schedule<Item> {
   const planned = createCollection<Item>(stateStore, 'planned');
   /** Ids by due time; those with the same time in the order in which they were planned. */

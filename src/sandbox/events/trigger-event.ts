@@ -79,7 +79,7 @@ export function isWebhookType(kind: string): kind is WebhookType {
 export function triggerEvent(
   world: World,
   kind: WebhookType,
-  { input, refer }: { readonly input: unknown; readonly refer: (order: unknown) => Answer },
+  { input, refer }: { input: unknown; refer: (order: unknown) => Answer },
 ): Answer {
   if (kind === 'new_influencer_order') return triggerOrder(world, { input, refer });
   const schema = kind in happenings ? happenings[kind as keyof typeof happenings] : terms;
@@ -104,7 +104,7 @@ function nextNumber({ collaborations }: Account): number {
 
 function triggerOrder(
   { account }: World,
-  { input, refer }: { readonly input: unknown; readonly refer: (order: unknown) => Answer },
+  { input, refer }: { input: unknown; refer: (order: unknown) => Answer },
 ): Answer {
   const given =
     typeof input === 'object' && input !== null ? (input as Readonly<Record<string, unknown>>) : {};

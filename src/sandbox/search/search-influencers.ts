@@ -225,7 +225,7 @@ function readLikeness(
 }
 
 function grownBy(
-  { value, interval }: { readonly value: Numeric; readonly interval: string },
+  { value, interval }: { value: Numeric; interval: string },
   read: (influencer: Influencer) => readonly number[],
 ): Test | Problem {
   const column = readInterval(interval);

@@ -9,7 +9,7 @@ import type { StateStore } from './state-store.ts';
  *   is combined with a referral log.
  */
 export async function openStateStore(
-  { db, referralLog }: { readonly db?: string; readonly referralLog?: string },
+  { db, referralLog }: { db?: string; referralLog?: string },
   seed: string,
 ): Promise<StateStore | null> {
   if (db === undefined) return null;

@@ -30,7 +30,7 @@ const SECRETS = ['text', 'base64', 'hex'] as const;
 export function diagnoseSignature(
   body: Buffer,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-  { secrets, events }: { readonly secrets: readonly string[]; readonly events: EventDescription },
+  { secrets, events }: { secrets: readonly string[]; events: EventDescription },
 ): Partial<EventDescription> | null {
   const named = (pattern: RegExp) =>
     Object.keys(headers)

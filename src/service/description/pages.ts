@@ -162,7 +162,7 @@ function saidBy({ received, content, headers }: AnsweredPage): Readonly<Record<s
 /** The query that a member states: an address, or a value whose name tells the parameter. */
 function statedQuery(
   name: string,
-  { said, path }: { readonly said: Readonly<Record<string, unknown>>; readonly path: string },
+  { said, path }: { said: Readonly<Record<string, unknown>>; path: string },
 ): Query | null {
   const value = valueAt(said, name);
   const text = typeof value === 'string' ? value.trim() : numberText(value);

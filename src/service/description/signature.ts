@@ -34,7 +34,7 @@ export function signBody(
 export function isSignedBody(
   body: Buffer,
   headers: SignedHeaders,
-  { secrets, events }: { readonly secrets: readonly string[]; readonly events: EventDescription },
+  { secrets, events }: { secrets: readonly string[]; events: EventDescription },
 ): boolean {
   const parts = readTemplate(events.signature, headers.signature ?? '');
   const timestamp = parts?.timestamp ?? headers.timestamp ?? '';

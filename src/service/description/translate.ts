@@ -82,7 +82,7 @@ export function fromServiceRequest(service: ServiceDescription, operation: strin
 export function fromServiceAnswer(
   service: ServiceDescription,
   operation: string,
-  { answer, input }: { readonly answer: Answer; readonly input: Input },
+  { answer, input }: { answer: Answer; input: Input },
 ): Answer {
   const described = operationAt(service, operation);
   const verdict = judge(answer, service, described.yes);
@@ -188,7 +188,7 @@ function openEnvelope(received: unknown, envelope: string | null): unknown {
 function findItems(
   { lists }: ServiceDescription,
   { list }: OperationDescription,
-  { received, content }: { readonly received: unknown; readonly content: unknown },
+  { received, content }: { received: unknown; content: unknown },
 ): readonly unknown[] | null {
   if (Array.isArray(content)) return content;
   const inner = isObject(content) ? Object.values(content).filter(isObject) : [];

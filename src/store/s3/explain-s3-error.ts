@@ -189,7 +189,7 @@ function explainCertificate(error: Error, at: string): Explanation | null {
 
 function explainUnanswered(
   error: Error,
-  { status, at }: { readonly status: number | null; readonly at: string },
+  { status, at }: { status: number | null; at: string },
 ): Explanation | null {
   if (isNetworkError(error)) {
     const code = networkCode(error);

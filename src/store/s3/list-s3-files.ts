@@ -233,11 +233,7 @@ function liesIn(key: string, { prefix, glob }: S3Location): boolean {
 /** Returns why an object at a place is not an export, or null if it is one. */
 function whyNot(
   key: string,
-  {
-    place,
-    skip,
-    sizeBytes,
-  }: { readonly place: S3Location; readonly skip: SkipRule; readonly sizeBytes: number },
+  { place, skip, sizeBytes }: { place: S3Location; skip: SkipRule; sizeBytes: number },
 ): string | null {
   const { prefix, glob } = place;
   // An object that the address names itself is never skipped.
@@ -255,7 +251,7 @@ function baseOf({ prefix, glob }: S3Location): string {
 /** True if an object would be listed if it existed. */
 export function isAtLocation(
   object: ObjectName,
-  { place, skip }: { readonly place: S3Location; readonly skip: SkipRule },
+  { place, skip }: { place: S3Location; skip: SkipRule },
 ): boolean {
   const { bucket, key } = object;
   return (

@@ -133,7 +133,7 @@ async function verify(
 /** Converts an error to what the caller must throw. @param offset number of bytes received. */
 function explainFailure(
   error: unknown,
-  { file, offset, client }: { readonly file: SourceFile; readonly offset: number; readonly client: S3Client },
+  { file, offset, client }: { file: SourceFile; offset: number; client: S3Client },
 ): unknown {
   const status = statusOf(error);
   const name = error instanceof Error ? error.name : '';
@@ -164,7 +164,7 @@ const OF_ONE_OBJECT = ['s3_access_denied', 's3_failing', 's3_refused'];
 
 function readBroken(
   { uri, sizeBytes }: SourceFile,
-  { offset, code }: { readonly offset: number; readonly code: ReadBroken['code'] },
+  { offset, code }: { offset: number; code: ReadBroken['code'] },
 ): FileHeld {
   const why = { read_cut: 'the connection was cut repeatedly', read_stalled: 'the store stopped sending' }[
     code
@@ -298,7 +298,7 @@ function seconds(milliseconds: number): number {
 
 function toBody(
   stream: Readable,
-  { answer, skip }: { readonly answer: GetObjectCommandOutput; readonly skip: number },
+  { answer, skip }: { answer: GetObjectCommandOutput; skip: number },
 ): S3Body {
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let left = skip;

@@ -13,7 +13,7 @@ export type ObjectVersion =
   | { readonly kind: 'modified' /** Milliseconds since 1970. */; readonly modifiedMs: number };
 
 /** Returns the ETag of an answer with quotes, whether or not the store sends them. Null if there is none. */
-export function etagOf({ ETag = '' }: { readonly ETag?: string | undefined }): string | null {
+export function etagOf({ ETag = '' }: { ETag?: string | undefined }): string | null {
   const bare = ETag.replace(/^"?(.*?)"?$/, '$1');
   return bare === '' ? null : `"${bare}"`;
 }

@@ -80,7 +80,7 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
 
 function weaklyVersioned(
   about: string,
-  { withoutEtag, files }: { readonly withoutEtag: number; readonly files: number },
+  { withoutEtag, files }: { withoutEtag: number; files: number },
 ): Finding {
   return {
     status: 'warning',
@@ -111,22 +111,14 @@ function readersOf({ config, kinds }: Patient, { name }: SourceSettings): readon
 
 function opener(
   { sourceClients: clients }: Patient,
-  {
-    source,
-    layout,
-    file,
-  }: { readonly source: SourceSettings; readonly layout: Layout; readonly file: SourceFile },
+  { source, layout, file }: { source: SourceSettings; layout: Layout; file: SourceFile },
 ): () => AsyncIterable<CsvChunk> {
   return () => openRecords(file, layout, { source, clients }).records;
 }
 
 function noFiles(
   about: string,
-  {
-    source,
-    since,
-    isRead,
-  }: { readonly source: SourceSettings; readonly since: string | null; readonly isRead: boolean },
+  { source, since, isRead }: { source: SourceSettings; since: string | null; isRead: boolean },
 ): Finding {
   return {
     status: isRead ? 'problem' : 'warning',

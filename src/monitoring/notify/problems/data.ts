@@ -149,7 +149,7 @@ export const mirrorStale: ProblemFinder = {
  */
 function isFresh(
   { jobs }: Situation['config'],
-  { job, last, at }: { readonly job: string; readonly last: Date; readonly at: Date },
+  { job, last, at }: { job: string; last: Date; at: Date },
 ): boolean {
   const all = Object.values(jobs);
   const first = nextSlotOf(all, { job, after: last });

@@ -48,7 +48,7 @@ export function createTracing(tracer: Tracer): Tracing {
 
   async function work<Result>(
     span: Span,
-    { below, doWork }: { readonly below: Context; readonly doWork: () => Promise<Result> },
+    { below, doWork }: { below: Context; doWork: () => Promise<Result> },
   ): Promise<Result> {
     try {
       return await context.with(below, doWork);
