@@ -7,12 +7,15 @@ import type { NamedConfig } from './terminal/complete-commands.ts';
 import type { Output } from './terminal/output.ts';
 import { requireReason } from './usage-error.ts';
 
+/** The end of an action: its exit code; nothing if it has succeeded. */
+type Ended = Promise<ExitCode> | Promise<void>;
+
 /** Turns the function of a command into an action: passes the output to it and stores its exit code. */
 export type Act = <Arguments extends readonly unknown[]>(
-  action: (output: Output, ...args: Arguments) => Promise<ExitCode>,
+  action: (output: Output, ...args: Arguments) => Ended,
 ) => (...args: Arguments) => Promise<void>;
 
-type Action = (output: Output, ...args: readonly unknown[]) => Promise<ExitCode>;
+type Action = (output: Output, ...args: readonly unknown[]) => Ended;
 
 export type CommandDefinition = {
   readonly name: string;
@@ -37,7 +40,7 @@ export type CommandDefinition = {
   readonly notes?: string;
   readonly commands?: readonly CommandDefinition[];
   /** Receives the arguments and the options. It imports its dependencies itself, so that `--help` loads none of them. */
-  readonly action?: (output: Output, ...args: never[]) => Promise<ExitCode>;
+  readonly action?: (output: Output, ...args: never[]) => Ended;
 };
 
 /** Adds a command to the program or to another command. */

@@ -150,7 +150,7 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
         command.setOptionValueWithSource('onMisled', onMisled, 'implied');
         command.setOptionValueWithSource('onConfigFound', onConfigFound, 'implied');
       }
-      exitCode = await action(output, ...args);
+      exitCode = (await action(output, ...args)) ?? EXIT.ok;
     };
   try {
     const program = createProgram(act, { stdout, stderr });

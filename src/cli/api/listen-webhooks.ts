@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import { KnownError, refusal } from '../../core/known-error.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
@@ -28,7 +28,7 @@ const TIMEOUT_MS = 10_000;
  *
  * @throws KnownError `sandbox_unreachable` (exit 2), `sandbox_gone` (exit 1).
  */
-export async function listenWebhooks(output: Output, options: ListenOptions): Promise<ExitCode> {
+export async function listenWebhooks(output: Output, options: ListenOptions): Promise<void> {
   const target = URL.parse(options.forwardTo);
   if (target === null || !/^https?:$/.test(target.protocol))
     throw usageError(
@@ -52,7 +52,6 @@ export async function listenWebhooks(output: Output, options: ListenOptions): Pr
     if (!stopping.signal.aborted) throw sandboxGone(error);
   }
   if (!stopping.signal.aborted) throw sandboxGone();
-  return EXIT.ok;
 }
 
 async function openStream({ url, account }: ListenOptions, signal: AbortSignal): Promise<Readable> {

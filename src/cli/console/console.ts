@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type CommandDefinition, type ConfigOptions, parsePort } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
@@ -39,7 +38,7 @@ export const consoleCommand: CommandDefinition = {
  *
  * @throws KnownError `console_auth_missing`, `port_unusable` (exit 2), or an error about the database.
  */
-export async function performConsole(output: Output, options: ConsoleCommandOptions): Promise<ExitCode> {
+export async function performConsole(output: Output, options: ConsoleCommandOptions): Promise<void> {
   const { openConsole } = await import('./open-console.ts');
   const { openConfigToRead, reading, withDatabase } = await import('../open/open-config.ts');
   const { listenForStop, untilAborted } = await import('../terminal/listen-for-stop.ts');
@@ -68,7 +67,6 @@ export async function performConsole(output: Output, options: ConsoleCommandOpti
         } finally {
           await pages.close();
         }
-        return EXIT.ok;
       },
       { stopping, ...reading(output) },
     );
@@ -77,7 +75,7 @@ export async function performConsole(output: Output, options: ConsoleCommandOpti
   }
 }
 
-async function printHash(output: Output): Promise<ExitCode> {
+async function printHash(output: Output): Promise<void> {
   const { text } = await import('node:stream/consumers');
   const { hashPassword } = await import('../../console/access/password.ts');
   const password = process.stdin.isTTY ? '' : (await text(process.stdin)).replace(/\r?\n$/, '');
@@ -89,7 +87,6 @@ async function printHash(output: Output): Promise<ExitCode> {
   const hash = await hashPassword(password);
   output.emit({ event: 'password_hash', password_hash: hash });
   output.print(hash);
-  return EXIT.ok;
 }
 
 const MIN_PASSWORD = 12;

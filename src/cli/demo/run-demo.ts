@@ -80,7 +80,8 @@ export async function runDemo(output: Output, { isVerbose }: { isVerbose: boolea
 export async function showDemo(output: Output): Promise<ExitCode> {
   const { performConsole } = await import('../console/console.ts');
   const config = shortPath(join(demoFolder(), 'pipeline.yaml'));
-  return performConsole(output, { config, host: '127.0.0.1', port: 0, open: output.terminal.isInteractive });
+  await performConsole(output, { config, host: '127.0.0.1', port: 0, open: output.terminal.isInteractive });
+  return EXIT.ok;
 }
 
 type Step = {

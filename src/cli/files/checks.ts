@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { refusal } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../render/text.ts';
@@ -58,7 +57,7 @@ export const checksCommand: CommandDefinition = {
 };
 
 /** Lists the results of all checks. The exit code is 0 in any case; a held file makes its run end with 3. */
-async function showChecks(output: Output, options: ChecksOptions): Promise<ExitCode> {
+async function showChecks(output: Output, options: ChecksOptions): Promise<void> {
   const { findSource } = await import('../open/open-config.ts');
   const { judgeArrivals } = await import('../../reports/checks/read-checks.ts');
   const { listCheckedFiles, listExpectedDates, listFindings } = await import(
@@ -81,14 +80,13 @@ async function showChecks(output: Output, options: ChecksOptions): Promise<ExitC
   for (const date of shown.expectedDates) output.emit({ event: 'expected_date', ...date });
   for (const finding of shown.findings) output.emit({ event: 'check_finding', ...finding });
   output.show(describeChecks(shown));
-  return EXIT.ok;
 }
 
 async function acknowledgeFindings(
   output: Output,
   ids: readonly string[],
   options: DecisionOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   const { acknowledgeChecks } = await import('../../decisions/decide-checks.ts');
   const { decide } = await openCommand(output, options);
   const { reason } = options;
@@ -110,15 +108,9 @@ async function acknowledgeFindings(
     output.print(
       `The file is still held. Acknowledge ${stillHeldBy.join(' ')} too: npx influencer-sync checks acknowledge ${stillHeldBy.join(' ')} --reason '…'`,
     );
-  return EXIT.ok;
 }
 
-async function expectDateOf(
-  output: Output,
-  day: string,
-  why: string,
-  options: ChecksOptions,
-): Promise<ExitCode> {
+async function expectDateOf(output: Output, day: string, why: string, options: ChecksOptions): Promise<void> {
   const { findSource } = await import('../open/open-config.ts');
   const { expectDate } = await import('../../decisions/decide-checks.ts');
   const { config, decide } = await openCommand(output, options);
@@ -131,5 +123,4 @@ async function expectDateOf(
   output.print(
     `${day} is expected: ${name}. Counts, codes and statuses in files of this date and the next one are neither checked nor learnt from; all other checks still apply.`,
   );
-  return EXIT.ok;
 }

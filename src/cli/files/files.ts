@@ -185,11 +185,7 @@ async function takeNewest(
 }
 
 /** Marks files to be read again by the next run, by name or by layout. */
-async function rereadFiles(
-  output: Output,
-  name: string | undefined,
-  options: RereadOptions,
-): Promise<ExitCode> {
+async function rereadFiles(output: Output, name: string | undefined, options: RereadOptions): Promise<void> {
   const { rereadFilesAgain } = await import('../../decisions/release-files.ts');
   const { layout, source } = options;
   if ((name === undefined) === (layout === undefined))
@@ -210,7 +206,6 @@ async function rereadFiles(
   output.print(
     `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version. Posted orders stay posted: if the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.`,
   );
-  return EXIT.ok;
 }
 
 async function readWith(

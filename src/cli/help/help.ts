@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../core/exit-code.ts';
 import type { CommandDefinition } from '../command.ts';
 
 export const helpCommand: CommandDefinition = {
@@ -20,7 +19,6 @@ export const helpCommand: CommandDefinition = {
     if (command === null)
       return (await import('./search-help.ts')).searchHelp(output, words.join(' '), program);
     command.outputHelp();
-    return EXIT.ok;
   },
 };
 

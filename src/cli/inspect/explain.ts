@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import type { PipelineConfig } from '../../config/schema.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
 import { maskAddresses, mayHaveAddress } from '../../core/text/mask-addresses.ts';
 import { shellWord } from '../../core/text/printable.ts';
@@ -62,7 +61,7 @@ async function explainOneOrder(
   output: Output,
   id: string,
   options: ConfigOptions & { readonly source?: string },
-): Promise<ExitCode> {
+): Promise<void> {
   const { explainOrder } = await import('../../reports/lives/explain-order.ts');
   const { describeOrderLife } = await import('../../reports/lives/lives.ts');
   const { source } = options;
@@ -78,14 +77,13 @@ async function explainOneOrder(
     });
   for (const life of lives) output.emit({ event: 'order', ...life });
   output.show(lives.flatMap(describeOrderLife));
-  return EXIT.ok;
 }
 
 async function explainOneCustomer(
   output: Output,
   given: string | undefined,
   options: ConfigOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   const { askAddress } = await import('../terminal/ask-person.ts');
   const { customerBrands, requireAddress } = await import('../../privacy/customer-jobs.ts');
   const { requireCustomerKeys } = await import('../../config/require-settings.ts');
@@ -117,7 +115,6 @@ async function explainOneCustomer(
     ...lives.flatMap(describeCustomerLife),
     ...(given === undefined ? describeConsentTrace(rows, lives.length > 0) : []),
   ]);
-  return EXIT.ok;
 }
 
 async function traceRows(db: Database, config: PipelineConfig, typed: string): Promise<readonly TracedRow[]> {
@@ -138,7 +135,7 @@ async function explainById(
   what: string | undefined,
   text: string | undefined,
   options: ConfigOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   const { didOf, jobKinds } = await import('../../../jobs/index.ts');
   const { findSubjects, SUBJECT_KINDS } = await import('../../reports/lives/find-subjects.ts');
   const { readSubject } = await import('../../reports/lives/subjects.ts');
@@ -187,7 +184,6 @@ async function explainById(
     ...lives.flatMap(({ blocks }) => blocks),
     ...alike.flatMap(({ found }) => found.flatMap(describeExplained)),
   ]);
-  return EXIT.ok;
 }
 
 /** What the configuration calls so, and the command that shows what became of it; null if nothing is called so. */

@@ -84,13 +84,12 @@ async function testChannels(
   return exitCode;
 }
 
-async function showNotices(output: Output, options: HistoryOptions): Promise<ExitCode> {
+async function showNotices(output: Output, options: HistoryOptions): Promise<void> {
   const { listNotices, describeNotices } = await import('../../reports/notices/list-notices.ts');
   const { read } = await openCommand(output, options);
   const notices = await read((db) => listNotices(db, { limit: options.limit }));
   for (const { event: change, ...notice } of notices) output.emit({ event: 'notice', change, ...notice });
   output.show(describeNotices(notices));
-  return EXIT.ok;
 }
 
 async function chooseChannels(

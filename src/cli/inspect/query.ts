@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 
@@ -32,7 +31,7 @@ export const queryCommand: CommandDefinition = {
   action: performQuery,
 };
 
-async function performQuery(output: Output, text: string, options: Options): Promise<ExitCode> {
+async function performQuery(output: Output, text: string, options: Options): Promise<void> {
   const { openConfigToRead, reading, withDatabase } = await import('../open/open-config.ts');
   const { inPhase } = await import('../../db/phase.ts');
   const { queryViews, renderQuery } = await import('../../reports/query-views.ts');
@@ -52,5 +51,4 @@ async function performQuery(output: Output, text: string, options: Options): Pro
   for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
   output.printRows(renderQuery(result, { terminal: output.terminal, isCsv: options.csv === true }));
   if (result.isCut) output.warn(`These are the first ${limit} rows; there are more (--limit).`);
-  return EXIT.ok;
 }

@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { KnownError } from '../../core/known-error.ts';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
@@ -28,7 +27,7 @@ export const statusCommand: CommandDefinition = {
   action: showStatus,
 };
 
-async function showStatus(output: Output, options: Options): Promise<ExitCode> {
+async function showStatus(output: Output, options: Options): Promise<void> {
   const { openConfigToRead, withDatabase } = await import('../open/open-config.ts');
   const { readStatus, describeStatus } = await import('../../reports/status/status.ts');
   const { didOf, jobKinds } = await import('../../../jobs/index.ts');
@@ -66,5 +65,4 @@ async function showStatus(output: Output, options: Options): Promise<ExitCode> {
     output.print(renderFinding(finding, output.terminal));
   // Thrown last, so that it appears next to the prompt: nothing is posted until this is settled.
   if (problem !== null) throw problem;
-  return EXIT.ok;
 }

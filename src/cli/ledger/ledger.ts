@@ -79,7 +79,7 @@ export const ledgerCommand: CommandDefinition = {
 };
 
 /** Moves the ledger, with everything else in the embedded database. */
-async function moveToServer(output: Output, options: DecisionOptions): Promise<ExitCode> {
+async function moveToServer(output: Output, options: DecisionOptions): Promise<void> {
   const { openConfig } = await import('../open/open-config.ts');
   const { listenForStop } = await import('../terminal/listen-for-stop.ts');
   const { moveLedger } = await import('./move-ledger.ts');
@@ -96,14 +96,13 @@ async function moveToServer(output: Output, options: DecisionOptions): Promise<E
   output.emit({ event: 'ledger_moved', ...moved, ...(isDryRun ? { dryRun: true } : {}) });
   if (isDryRun) {
     output.print(`Would move ledger ${moved.ledger}, and close its embedded database. Nothing was changed.`);
-    return EXIT.ok;
+    return;
   }
   output.print(
     moved.rows === null
       ? `An earlier attempt has already moved ledger ${moved.ledger}. Its embedded database is closed.`
       : `Moved ledger ${moved.ledger}: ${plural(moved.rows, 'row')}. The embedded database is closed and stays as it is; keep the data folder, which has the journals.`,
   );
-  return EXIT.ok;
 }
 
 type RecoverOptions = DecisionOptions & { readonly from?: string; readonly acceptUndescribed?: boolean };
@@ -219,17 +218,16 @@ async function showSeeded(output: Output, seeded: Seeded): Promise<void> {
   output.show(describeSeeded(seeded));
 }
 
-async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCode> {
+async function showSeeds(output: Output, options: ConfigOptions): Promise<void> {
   const { listSeeds } = await import('../../ledger/seed.ts');
   const { describeSeeds } = await import('../../reports/seeds.ts');
   const { read } = await openCommand(output, options);
   const seeds = await read(listSeeds);
   for (const seed of seeds) output.emit({ event: 'seed', ...seed });
   output.show(describeSeeds(seeds));
-  return EXIT.ok;
 }
 
-async function takeSeedBack(output: Output, seedId: string, options: DecisionOptions): Promise<ExitCode> {
+async function takeSeedBack(output: Output, seedId: string, options: DecisionOptions): Promise<void> {
   const { unseedOrders } = await import('./seed-orders.ts');
   const { decide } = await openCommand(output, options);
   const { reason } = options;
@@ -259,5 +257,4 @@ async function takeSeedBack(output: Output, seedId: string, options: DecisionOpt
   output.print(
     `Seed ${seedId} no longer counts: the next run decides about its ${plural(undone.orders, 'order')} again.`,
   );
-  return EXIT.ok;
 }

@@ -1,5 +1,4 @@
 import { Option } from 'commander';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { monthBefore } from '../../core/time/month.ts';
 import { type CommandDefinition, type ConfigOptions, parseMonth } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
@@ -23,7 +22,7 @@ async function showAccruals(
   output: Output,
   given: string | undefined,
   options: AccrualOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   const { loadStatementRules } = await import('../../money/load-rules.ts');
   const { describeAccruals, readAccruals, renderAccrualsCsv, sumAccruals } = await import(
     '../../reports/payments/accruals.ts'
@@ -39,5 +38,4 @@ async function showAccruals(
   for (const sum of sumAccruals(accruals)) output.emit({ event: 'accruals_sum', atEndOf: month, ...sum });
   if (options.format === 'csv') output.printRows(renderAccrualsCsv(accruals));
   else output.show(describeAccruals(accruals));
-  return EXIT.ok;
 }

@@ -170,7 +170,7 @@ async function performAdding(output: Output, path: string, options: AddOptions):
   return problems.length > 0 ? EXIT.rowsRejected : EXIT.ok;
 }
 
-async function performReplying(output: Output, options: ReplyOptions): Promise<ExitCode> {
+async function performReplying(output: Output, options: ReplyOptions): Promise<void> {
   const { answerCreator, claimRulesOf } = await import('../../decisions/decide-claims.ts');
   const { describeReply, renderReplyCsv } = await import('../../reports/claims/claims.ts');
   const { config, decide } = await openCommand(output, options);
@@ -192,10 +192,9 @@ async function performReplying(output: Output, options: ReplyOptions): Promise<E
     const { renderBlocksPage } = await import('../../render/html/report-page.ts');
     output.printRows(renderBlocksPage(blocks, { title: 'Answer to your claims', madeAt: new Date() }));
   } else output.show(blocks);
-  return EXIT.ok;
 }
 
-async function performClosing(output: Output, claimId: string, options: CloseOptions): Promise<ExitCode> {
+async function performClosing(output: Output, claimId: string, options: CloseOptions): Promise<void> {
   const { claimRulesOf, closeClaim } = await import('../../decisions/decide-claims.ts');
   const { config, decide } = await openCommand(output, options);
   const { as: state, reason } = options;
@@ -213,5 +212,4 @@ async function performClosing(output: Output, claimId: string, options: CloseOpt
     });
   output.emit({ event: 'claim_closed', claimId, state });
   output.print(`Claim ${claimId} is ${state}. No order has changed.`);
-  return EXIT.ok;
 }

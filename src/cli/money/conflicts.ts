@@ -1,5 +1,4 @@
 import { Argument } from 'commander';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { ATTRIBUTIONS, type Attribution } from '../../core/money/conflicts.ts';
 import {
   addMonthOptions,
@@ -44,7 +43,7 @@ export const conflictsCommand: CommandDefinition = {
 
 const OWNERS = 200;
 
-async function showConflicts(output: Output, options: ConflictsOptions): Promise<ExitCode> {
+async function showConflicts(output: Output, options: ConflictsOptions): Promise<void> {
   const { read } = await openCommand(output, options);
   const { describeConflicts } = await import('../../reports/money/conflicts.ts');
   const { compareRules, listConflicts } = await import('../../reports/money/list-conflicts.ts');
@@ -58,7 +57,6 @@ async function showConflicts(output: Output, options: ConflictsOptions): Promise
   for (const order of shown) output.emit({ event: 'conflicting_order', ...order });
   for (const sum of sums) output.emit({ event: 'rule_sum', ...sum });
   output.show(describeConflicts({ orders: shown, sums }, { hasMore: orders.length > limit }));
-  return EXIT.ok;
 }
 
 /** Shows what a rule would decide otherwise. The decisions are made in a transaction that is rolled back. */
@@ -66,7 +64,7 @@ async function previewRule(
   output: Output,
   rule: Attribution,
   options: ConfigOptions & { readonly job?: string },
-): Promise<ExitCode> {
+): Promise<void> {
   const { attributionRules } = await import('../../../jobs/attribute-orders/attribution-rules.ts');
   const { decideByRule } = await import('../../../jobs/attribute-orders/decide/decide-by-rule.ts');
   const { isAttributeOrders } = await import('../../../jobs/attribute-orders/settings.ts');
@@ -84,5 +82,4 @@ async function previewRule(
   const changes = await change((db) => unlessDryRun(db, true, (trx) => decideByRule(trx, rules)));
   for (const one of changes) output.emit({ event: 'rule_change', job: job.name, rule, ...one });
   output.show(describeRuleChanges(changes, { job: job.name, rule, now: job.attribution }));
-  return EXIT.ok;
 }

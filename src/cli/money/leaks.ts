@@ -67,7 +67,7 @@ async function performAcknowledging(
   output: Output,
   written: string,
   options: DecisionOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   const { acknowledgeLeak } = await import('../../decisions/acknowledge-leak.ts');
   const code = foldCode(written);
   const { reason } = options;
@@ -83,11 +83,10 @@ async function performAcknowledging(
     });
   output.emit({ event: 'leak_acknowledged', code, reason });
   output.print(`Acknowledged: ${code}. It stays in the list, but is not reported again for 30 days.`);
-  return EXIT.ok;
 }
 
 /** Lets a code earn nothing from a day on, or with `--dry-run` shows what that would change. */
-async function performVoid(output: Output, written: string, options: VoidOptions): Promise<ExitCode> {
+async function performVoid(output: Output, written: string, options: VoidOptions): Promise<void> {
   const { findLeaks } = await import('../../money/leaks/find-leaks.ts');
   const { previewVoid } = await import('../../money/leaks/preview-void.ts');
   const { voidCode } = await import('../../decisions/void-code.ts');
@@ -121,5 +120,4 @@ async function performVoid(output: Output, written: string, options: VoidOptions
         ? `${preview.file} had the row already. The decision is recorded now.`
         : `Written to ${preview.file}. Statements show it from now on.`,
   );
-  return EXIT.ok;
 }

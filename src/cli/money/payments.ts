@@ -152,7 +152,7 @@ function bookingCommand(name: 'confirm' | 'dismiss', description: string): Comma
   };
 }
 
-async function showPayments(output: Output, options: ListOptions): Promise<ExitCode> {
+async function showPayments(output: Output, options: ListOptions): Promise<void> {
   const { foldHandle } = await import('../../core/text/fold.ts');
   const { listPayments } = await import('../../money/payments/keep-payments.ts');
   const { listBankEntries } = await import('../../money/payments/match-bookings.ts');
@@ -163,7 +163,7 @@ async function showPayments(output: Output, options: ListOptions): Promise<ExitC
   output.show(describeHeld(held));
   if (options.held === true) {
     if (held.length === 0) output.print('No booking waits for a decision.');
-    return EXIT.ok;
+    return;
   }
   const { state = null, creator } = options;
   const all = await read((db) => listPayments(db, { state }));
@@ -172,7 +172,6 @@ async function showPayments(output: Output, options: ListOptions): Promise<ExitC
   );
   for (const { accountMark: _mark, ...payment } of payments) output.emit({ event: 'payment', ...payment });
   output.show(describePayments(payments));
-  return EXIT.ok;
 }
 
 /** Proposes payments. @returns 3 if some amounts are not paid because bank data or a deal is missing. */
@@ -283,7 +282,7 @@ async function performDeciding(
   output: Output,
   { booking, isPayment }: { booking: string; isPayment: boolean },
   options: DecisionOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   const { settleBooking } = await import('../../decisions/pay.ts');
   const { outcomeOf } = await import('../../reports/payments/payments.ts');
   const { decide } = await openCommand(output, options);
@@ -292,14 +291,9 @@ async function performDeciding(
   );
   output.emit({ event: 'bank_entry', ...entry });
   output.print(`Booking ${booking} of ${formatMoney(entry.amount, entry.currency)}: ${outcomeOf(entry)}.`);
-  return EXIT.ok;
 }
 
-async function performCancelling(
-  output: Output,
-  paymentId: string,
-  options: CancelOptions,
-): Promise<ExitCode> {
+async function performCancelling(output: Output, paymentId: string, options: CancelOptions): Promise<void> {
   const { cancelPayment } = await import('../../decisions/pay.ts');
   const { decide } = await openCommand(output, options);
   const { notAtBank: isNotAtBank = false, reason } = options;
@@ -310,15 +304,10 @@ async function performCancelling(
   output.print(
     `Payment ${paymentId} of ${formatMoney(payment.amount, payment.currency)} is cancelled. The next proposal has its amounts again.`,
   );
-  return EXIT.ok;
 }
 
 /** Records that the rest of a payment was paid in another way. */
-async function performCompleting(
-  output: Output,
-  paymentId: string,
-  options: CompleteOptions,
-): Promise<ExitCode> {
+async function performCompleting(output: Output, paymentId: string, options: CompleteOptions): Promise<void> {
   const { completePayment } = await import('../../decisions/pay.ts');
   const { decide } = await openCommand(output, options);
   const { payment, rest } = await decide((trx, here) =>
@@ -328,10 +317,9 @@ async function performCompleting(
   output.print(
     `Payment ${paymentId} counts as paid, with ${formatMoney(rest, payment.currency)} on ${options.on}.`,
   );
-  return EXIT.ok;
 }
 
-async function performSettling(output: Output, month: string, options: SettleOptions): Promise<ExitCode> {
+async function performSettling(output: Output, month: string, options: SettleOptions): Promise<void> {
   const { recordPaidElsewhere } = await import('../../decisions/pay.ts');
   const { config, decide } = await openCommand(output, options);
   const { creator, on: paidOn, owed: isOwed = false, reason } = options;
@@ -352,5 +340,4 @@ async function performSettling(output: Output, month: string, options: SettleOpt
       ? `What ${paid.creator} owes, ${formatDebt(paid)}, counts as settled on ${paidOn}. Nothing is set off against it any more.`
       : `${formatMoney(paid.amount, currency)} to ${paid.creator} counts as paid on ${paidOn}.`,
   );
-  return EXIT.ok;
 }

@@ -1,6 +1,5 @@
 import { Option } from 'commander';
 import type { StatementSettings } from '../../config/schema.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { refusal } from '../../core/known-error.ts';
 import { RETURN_GROUPS, type ReturnGroup, SELF_PURCHASE_DAYS } from '../../core/money/returns.ts';
 import {
@@ -48,7 +47,7 @@ export const returnsCommand: CommandDefinition = {
   ],
 };
 
-async function showReturns(output: Output, options: ReturnsOptions): Promise<ExitCode> {
+async function showReturns(output: Output, options: ReturnsOptions): Promise<void> {
   const { listReturns } = await import('../../reports/money/list-returns.ts');
   const { describeMonths, describeReturns } = await import('../../reports/money/returns.ts');
   const { by, from = null, to = null, limit, oneCurrency = false } = options;
@@ -59,14 +58,13 @@ async function showReturns(output: Output, options: ReturnsOptions): Promise<Exi
   for (const { rank: _rank, ...sum } of shown) output.emit({ event: 'return', by, ...sum });
   const months = describeMonths({ from, to });
   output.show(describeReturns(shown, { by, months, hasMore: sums.length > limit }));
-  return EXIT.ok;
 }
 
 /**
  * Prints the customers that deals won, as of the last run, newest month first; then recent orders that creators
  * may have placed themselves.
  */
-async function showCustomersWon(output: Output, options: CustomersWonOptions): Promise<ExitCode> {
+async function showCustomersWon(output: Output, options: CustomersWonOptions): Promise<void> {
   const { read } = await openCommand(output, options);
   const { listCustomersWon, listSelfPurchases } = await import('../../reports/money/list-returns.ts');
   const { describeCohorts, describeMonths, describeSelfPurchases } = await import(
@@ -86,7 +84,6 @@ async function showCustomersWon(output: Output, options: CustomersWonOptions): P
     ...describeCohorts(wonShown, { months, hasMore: won.length > limit }),
     ...describeSelfPurchases(ownShown, { days, hasMore: own.length > limit }),
   ]);
-  return EXIT.ok;
 }
 
 function requireReportingCurrency({ reportingCurrency }: StatementSettings): string {

@@ -131,7 +131,7 @@ export const statementCommand: CommandDefinition = {
 };
 
 /** Prints a statement: as it was closed, or as closing it now would write it. */
-async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
+async function showStatement(output: Output, options: StatementOptions): Promise<void> {
   const { convertLines } = await import('../../money/convert-lines.ts');
   const { findBrokenRules, loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
   const { readClosed, readStatement, refuseContained } = await import('../../money/read-statement.ts');
@@ -176,7 +176,7 @@ async function showStatement(output: Output, options: StatementOptions): Promise
     const { deal: dealId, creator = null, language = null, format } = options;
     await writeDocument(output, { month, dealId, creator, language, format, config, read });
     if (closed !== null) warnOfBrokenRules(output, broken);
-    return EXIT.ok;
+    return;
   }
   const blocks = describeStatement(statement, {
     showsLines: options.deal !== undefined || options.format === 'html' || options.format === 'pdf',
@@ -199,7 +199,6 @@ async function showStatement(output: Output, options: StatementOptions): Promise
     output.printRows(output.completePage(renderBlocksPage(blocks, { title, madeAt: new Date() })));
   else output.show(blocks);
   if (closed !== null) warnOfBrokenRules(output, broken);
-  return EXIT.ok;
 }
 
 /** Writes the statement of one deal as its creator gets it. */
@@ -254,7 +253,7 @@ function warnOfBrokenRules(output: Output, broken: readonly KnownError[]): void 
   }
 }
 
-async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
+async function performClosing(output: Output, options: CloseOptions): Promise<void> {
   const { closeMonth, whyNotClosed } = await import('../../decisions/close-month.ts');
   const { keepEarnings } = await import('../../money/kept-earnings.ts');
   const { loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
@@ -270,7 +269,6 @@ async function performClosing(output: Output, options: CloseOptions): Promise<Ex
     `The statement of ${month} is closed: ${plural(closing.lines, 'line')}, SHA-256 ${closing.hash}. Later changes are corrections in the next statement.`,
   );
   if (options.dryRun !== true) await change((db) => keepEarnings(db, { rules }));
-  return EXIT.ok;
 }
 
 /**
@@ -356,7 +354,7 @@ type MailsOptions = ConfigOptions & {
 
 const SHOWN_MAILS = 1_000;
 
-async function performMails(output: Output, options: MailsOptions): Promise<ExitCode> {
+async function performMails(output: Output, options: MailsOptions): Promise<void> {
   const { describeMail, settleInterrupted, settleStatementMail } = await import(
     '../../decisions/send-statement.ts'
   );
@@ -392,7 +390,6 @@ async function performMails(output: Output, options: MailsOptions): Promise<Exit
           .map((mail) => `Mail ${mail.mailId}: ${mail.month}, deal ${mail.dealId}. ${describeMail(mail)}`)
           .join('\n'),
   );
-  return EXIT.ok;
 }
 
 const SHOWN_ORDERS = 50;

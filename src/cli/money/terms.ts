@@ -1,5 +1,4 @@
 import { InvalidArgumentError } from 'commander';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { monthBefore, monthsUntil } from '../../core/time/month.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
@@ -38,7 +37,7 @@ export const termsCommand: CommandDefinition = {
 };
 
 /** Shows what each deal would have earned under a draft, beside what it earned. Nothing is changed. */
-async function performReplay(output: Output, options: ReplayOptions): Promise<ExitCode> {
+async function performReplay(output: Output, options: ReplayOptions): Promise<void> {
   const { loadStatementRules } = await import('../../money/load-rules.ts');
   const { replayTerms, sumReplay } = await import('../../money/replay-terms.ts');
   const { describeReplay } = await import('../../reports/money/replay.ts');
@@ -52,5 +51,4 @@ async function performReplay(output: Output, options: ReplayOptions): Promise<Ex
   const deals = sumReplay(months);
   for (const deal of deals) output.emit({ event: 'replayed_deal', ...deal });
   output.show(describeReplay(deals, { from, to }));
-  return EXIT.ok;
 }

@@ -1,5 +1,4 @@
 import type { PipelineConfig } from '../../config/schema.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import type { Database } from '../../db/connect.ts';
 import type { PreviousKey } from '../../intake/customers/rekey-customers.ts';
@@ -41,13 +40,12 @@ export const hashKeyCommand: CommandDefinition = {
 };
 
 /** Prints whether the previous key is still needed. */
-async function showHashKey(output: Output, options: ConfigOptions): Promise<ExitCode> {
+async function showHashKey(output: Output, options: ConfigOptions): Promise<void> {
   const { readPreviousKey } = await import('../../intake/customers/rekey-customers.ts');
   const { read } = await openCommand(output, options);
   const previous = await read(readPreviousKey);
   output.emit({ event: 'hash_key', ...previous });
   output.print(describe(previous));
-  return EXIT.ok;
 }
 
 function describe(previous: PreviousKey): string {
@@ -68,14 +66,13 @@ function describe(previous: PreviousKey): string {
  * Retires the previous key. Customers that are known only under it are given up: the next export that
  * contains them submits them again.
  */
-async function retireHashKey(output: Output, options: DecisionOptions): Promise<ExitCode> {
+async function retireHashKey(output: Output, options: DecisionOptions): Promise<void> {
   const { config, change } = await openCommand(output, options);
   const previous = await change((db) => retire(db, { config, reason: options.reason }));
   output.emit({ event: 'hash_key_retired', ...previous });
   output.print(
     `The previous key is retired. ${plural(previous.customers, 'customer')} and ${plural(previous.forgotten, 'forgotten customer')} are no longer known. If an export names one of them, that customer is submitted again. Remove previous_hash_key from the configuration.`,
   );
-  return EXIT.ok;
 }
 
 async function retire(
@@ -112,7 +109,7 @@ async function retire(
   );
 }
 
-async function replaceLostHashKey(output: Output, options: DecisionOptions): Promise<ExitCode> {
+async function replaceLostHashKey(output: Output, options: DecisionOptions): Promise<void> {
   const { readersOf } = await import('./customer-readers.ts');
   const { auditIn } = await import('../terminal/read-operator.ts');
   const { recoverCustomers } = await import('../../privacy/recover-customers.ts');
@@ -133,5 +130,4 @@ async function replaceLostHashKey(output: Output, options: DecisionOptions): Pro
     output.warn(
       `${plural(forgotten, 'customer')} had been forgotten, and it is no longer known who they were. Use your list of requests to forget them again before the next run.`,
     );
-  return EXIT.ok;
 }

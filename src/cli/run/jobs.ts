@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { refusal } from '../../core/known-error.ts';
 import type { JobDecision } from '../../decisions/control-job.ts';
 import type { CommandDefinition, ConfigOptions, DecisionOptions } from '../command.ts';
@@ -35,7 +34,7 @@ export const jobsCommand: CommandDefinition = {
 /** Maximum number of jobs. Jobs of earlier configurations have runs too. */
 const MAX_JOBS = 1_000;
 
-async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCode> {
+async function showJobs(output: Output, options: ConfigOptions): Promise<void> {
   const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
   const { describeJobs } = await import('../../reports/runs/runs.ts');
   const { listRuns } = await import('../../reports/runs/list-runs.ts');
@@ -70,13 +69,12 @@ async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCod
       paused: pause === null ? null : { by: pause.pausedBy, since: pause.pausedAt, reason: pause.reason },
     });
   output.show(describeJobs(listed, served));
-  return EXIT.ok;
 }
 
 async function performControl(
   output: Output,
   control: { readonly job: string; readonly decision: JobDecision; readonly options: DecisionOptions },
-): Promise<ExitCode> {
+): Promise<void> {
   const { controlJob } = await import('../../decisions/control-job.ts');
   const { job, decision, options } = control;
   const { config, decide } = await openCommand(output, options);
@@ -92,5 +90,4 @@ async function performControl(
     });
   output.emit({ event: 'job_changed', job, decision, audit_id: controlled.auditId });
   output.print(controlled.summary);
-  return EXIT.ok;
 }

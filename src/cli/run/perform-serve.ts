@@ -6,7 +6,7 @@ import type { JobSettings } from '../../config/job-fields.ts';
 import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import { isLoopback } from '../../core/http/is-loopback.ts';
 import { refusal } from '../../core/known-error.ts';
 import { readDatabaseClock } from '../../db/clock.ts';
@@ -42,11 +42,10 @@ const DATABASE_CONNECTIONS = 12;
 /**
  * Runs jobs on schedule until SIGTERM or SIGINT, then finishes the requests in flight.
  *
- * @returns 0 if all runs ended in order; 130 if the grace period ended first.
  * @throws KnownError about the configuration or a port (exit 2), or about an embedded database that is in use
  *   (exit 5). If a database server is unreachable, it waits for it.
  */
-export async function performServe(output: Output, options: ServeOptions): Promise<ExitCode> {
+export async function performServe(output: Output, options: ServeOptions): Promise<void> {
   const config = await openConfig(options);
   const jobs = jobsToServe(config);
   const port = options.port ?? config.serve.port;
@@ -93,7 +92,7 @@ function noteAddress(url: string, log: Logger): void {
   }
 }
 
-async function serve(serving: Serving): Promise<ExitCode> {
+async function serve(serving: Serving): Promise<void> {
   const { config, jobs, db, log, telemetry, output, draining } = serving;
   // The start leaves garbage, and so do the first page and every run. Memory is returned once nothing is running.
   let isLittered = true;
@@ -202,7 +201,6 @@ async function serve(serving: Serving): Promise<ExitCode> {
   opened.workplace?.close();
   await work.close();
   log.info('stopped');
-  return EXIT.ok;
 }
 
 /** Prepares the console; null if the configuration disables it, and then none of its code is loaded. */

@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
@@ -20,7 +19,7 @@ export const runsCommand: CommandDefinition = {
   action: showRuns,
 };
 
-async function showRuns(output: Output, options: Options): Promise<ExitCode> {
+async function showRuns(output: Output, options: Options): Promise<void> {
   const { didOf, findJob } = await import('../../../jobs/index.ts');
   const { listRuns } = await import('../../reports/runs/list-runs.ts');
   const { listSlotTroubles } = await import('../../reports/runs/list-slots.ts');
@@ -43,5 +42,4 @@ async function showRuns(output: Output, options: Options): Promise<ExitCode> {
     ...section(title, runs.length === 0 ? {} : { parts: describeRuns(runs, didOf) }),
     ...describeSlotTroubles(troubles),
   ]);
-  return EXIT.ok;
 }

@@ -4,15 +4,13 @@ import type { Command, Option } from 'commander';
 import { parse } from 'yaml';
 import { NAME } from '../../config/fields.ts';
 import { layoutNames } from '../../config/layout-folders.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { packageFile } from '../../core/package.ts';
 import { findConfig } from '../open/find-config.ts';
 import type { Output } from '../terminal/output.ts';
 
 /** Prints the completion script of a shell of `SHELLS`. */
-export async function printScript(output: Output, shell: string): Promise<ExitCode> {
+export async function printScript(output: Output, shell: string): Promise<void> {
   output.write(readFileSync(packageFile(`src/cli/setup/completion/influencer-sync.${shell}`)));
-  return EXIT.ok;
 }
 
 /**
@@ -21,17 +19,12 @@ export async function printScript(output: Output, shell: string): Promise<ExitCo
  *
  * @param self the running command, from which the other commands are found.
  */
-export async function completeWords(
-  output: Output,
-  words: readonly string[],
-  self: Command,
-): Promise<ExitCode> {
+export async function completeWords(output: Output, words: readonly string[], self: Command): Promise<void> {
   const partial = words.at(-1) ?? '';
   const found = candidatesFor(words.slice(0, -1), partial, self.parent ?? self).filter((word) =>
     word.startsWith(partial),
   );
   if (found.length > 0) output.write(Buffer.from(`${[...new Set(found)].join('\n')}\n`));
-  return EXIT.ok;
 }
 
 function candidatesFor(before: readonly string[], partial: string, program: Command): readonly string[] {

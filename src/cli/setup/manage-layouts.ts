@@ -49,7 +49,7 @@ export type LayoutTestOptions = ConfigOptions & {
 };
 
 /** Lists every layout that a configuration can use. The configuration itself need not exist. */
-export async function listLayouts(output: Output, options: ConfigOptions): Promise<ExitCode> {
+export async function listLayouts(output: Output, options: ConfigOptions): Promise<void> {
   const folders = foldersOf(options);
   // In the project's own folder there are no other layouts.
   const own = folders.length > 1 ? (folders[0] ?? '') : '';
@@ -76,7 +76,6 @@ export async function listLayouts(output: Output, options: ConfigOptions): Promi
       { terminal: output.terminal },
     ),
   );
-  return EXIT.ok;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 
@@ -22,7 +21,7 @@ export const migrateCommand: CommandDefinition = {
 async function performMigrations(
   output: Output,
   options: ConfigOptions & { readonly roles?: boolean },
-): Promise<ExitCode> {
+): Promise<void> {
   const { isNewEmbedded, openConfig, withDatabase } = await import('../open/open-config.ts');
   const { createRoles, rolesNeedAServer } = await import('../../db/create-roles.ts');
   const { migrate, pendingMigrations } = await import('../../db/migrate.ts');
@@ -33,7 +32,7 @@ async function performMigrations(
   if (options.dryRun === true) {
     if (isNewEmbedded(config)) {
       output.print('Would create the embedded database, with its tables. Nothing was changed.');
-      return EXIT.ok;
+      return;
     }
     const pending = await withDatabase(config, pendingMigrations, { migrated: false });
     output.emit({ event: 'dry_run', pending, roles: withRoles });
@@ -42,7 +41,7 @@ async function performMigrations(
       ...(withRoles ? ['create the roles, or correct their rights'] : []),
     ];
     output.print(would.length === 0 ? UP_TO_DATE : `Would ${would.join(', and ')}. Nothing was changed.`);
-    return EXIT.ok;
+    return;
   }
   const applied = await withDatabase(
     config,
@@ -57,7 +56,6 @@ async function performMigrations(
   output.emit({ event: 'migrated', applied, roles: withRoles });
   output.print(applied.length === 0 ? UP_TO_DATE : `Applied ${sayMigrations(applied)}.`);
   if (withRoles) output.print(ROLES);
-  return EXIT.ok;
 }
 
 const UP_TO_DATE = 'The database is up to date.';

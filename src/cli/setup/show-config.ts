@@ -4,7 +4,6 @@ import { findStoredSecrets, waysToSet } from '../../config/environment/read-vari
 import { isSecretSetting } from '../../config/fields.ts';
 import { databaseLocation } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import type { ConfigOptions } from '../command.ts';
 import { openConfigToRead } from '../open/open-config.ts';
@@ -19,7 +18,7 @@ type Setting = {
 };
 
 /** Prints every setting with its origin. For a secret, only whether it is set. */
-export async function showConfig(output: Output, options: ConfigOptions): Promise<ExitCode> {
+export async function showConfig(output: Output, options: ConfigOptions): Promise<void> {
   const config = await openConfigToRead(output, { ...options, onConfigFound: () => {} }, null);
   const written: unknown = parse(readFileSync(config.path, 'utf8'));
   const settings = settingsOf(config).map(
@@ -34,7 +33,6 @@ export async function showConfig(output: Output, options: ConfigOptions): Promis
   output.print(`${terminal.style('bold', config.path)}\n`);
   for (const { path, value, origin } of settings)
     output.print(`${path}: ${toPrintableLine(value)}  ${terminal.style('dim', `(${origin})`)}`);
-  return EXIT.ok;
 }
 
 type Leaf = { readonly path: readonly string[]; readonly value: unknown };
