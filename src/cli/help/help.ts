@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { EXIT } from '../../core/exit-code.ts';
 import type { CommandDefinition } from '../command.ts';
 
 export const helpCommand: CommandDefinition = {
@@ -19,6 +20,7 @@ export const helpCommand: CommandDefinition = {
     if (command === null)
       return (await import('./search-help.ts')).searchHelp(output, words.join(' '), program);
     command.outputHelp();
+    return EXIT.ok;
   },
 };
 

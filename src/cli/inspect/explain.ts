@@ -170,7 +170,7 @@ async function explainById(
     if (configured !== null) {
       output.emit({ event: configured.kind, name: id });
       output.print(`${configured.what}\n${configured.command}`);
-      return EXIT.ok;
+      return;
     }
     throw path === null
       ? nothingKnown(text === undefined ? null : what, id)
