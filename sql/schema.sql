@@ -711,7 +711,7 @@ COMMENT ON COLUMN reporting.accruals.kept_at IS 'As of when it was computed.';
 
 CREATE VIEW bi.accruals AS
  SELECT at_end_of AS month_local,
-    standing,
+    standing AS state,
     month AS earned_month_local,
     brand_id,
     currency,
@@ -720,11 +720,11 @@ CREATE VIEW bi.accruals AS
     kept_at AS refreshed_at
    FROM reporting.accruals;
 
-COMMENT ON VIEW bi.accruals IS 'What creators have earned and were not paid at the end of a month, one row per month, standing, month of the orders, brand and currency. Runs compute that of the last month again, at most once an hour; earlier months stay as the last run of the month after them knew them. Without statements.payments.from, closed statements are not in it. Answers: What was earned and not paid at the end of the month?';
+COMMENT ON VIEW bi.accruals IS 'What creators have earned and were not paid at the end of a month, one row per month, state, month of the orders, brand and currency. Runs compute that of the last month again, at most once an hour; earlier months stay as the last run of the month after them knew them. Without statements.payments.from, closed statements are not in it. Answers: What was earned and not paid at the end of the month?';
 
 COMMENT ON COLUMN bi.accruals.month_local IS 'First day of the month at whose end it was not paid, in the zone of the statements.';
 
-COMMENT ON COLUMN bi.accruals.standing IS 'pending (the return window is open), to_close (it counts, and is in no closed statement; corrections, too), closed (in no payment), in_payment (in a payment that is not paid), paid_in_part (what was paid of such payments, negative), unknown (what the orders earn is not known), held (the same, of orders that changed), nothing (the only row of its month: nothing was earned and not paid).';
+COMMENT ON COLUMN bi.accruals.state IS 'pending (the return window is open), to_close (it counts, and is in no closed statement; corrections, too), closed (in no payment), in_payment (in a payment that is not paid), paid_in_part (what was paid of such payments, negative), unknown (what the orders earn is not known), held (the same, of orders that changed), nothing (the only row of its month: nothing was earned and not paid).';
 
 COMMENT ON COLUMN bi.accruals.earned_month_local IS 'First day of the month of the orders or fees; of closed ones, of the statement. Null: several.';
 

@@ -22,11 +22,11 @@ comment on column bi.payments.proposed_at is 'When it was proposed.';
 comment on column bi.payments.overpaid_amount is 'What the bank paid beyond amount and did not come back, in currency; not in paid_amount. It is of no statement, and set off against none.';
 
 create view bi.accruals as
-  select at_end_of as month_local, standing, month as earned_month_local, brand_id, currency, orders, amount as accrued_amount, kept_at as refreshed_at
+  select at_end_of as month_local, standing as state, month as earned_month_local, brand_id, currency, orders, amount as accrued_amount, kept_at as refreshed_at
   from reporting.accruals;
-comment on view bi.accruals is 'What creators have earned and were not paid at the end of a month, one row per month, standing, month of the orders, brand and currency. Runs compute that of the last month again, at most once an hour; earlier months stay as the last run of the month after them knew them. Without statements.payments.from, closed statements are not in it. Answers: What was earned and not paid at the end of the month?';
+comment on view bi.accruals is 'What creators have earned and were not paid at the end of a month, one row per month, state, month of the orders, brand and currency. Runs compute that of the last month again, at most once an hour; earlier months stay as the last run of the month after them knew them. Without statements.payments.from, closed statements are not in it. Answers: What was earned and not paid at the end of the month?';
 comment on column bi.accruals.month_local is 'First day of the month at whose end it was not paid, in the zone of the statements.';
-comment on column bi.accruals.standing is 'pending (the return window is open), to_close (it counts, and is in no closed statement; corrections, too), closed (in no payment), in_payment (in a payment that is not paid), paid_in_part (what was paid of such payments, negative), unknown (what the orders earn is not known), held (the same, of orders that changed), nothing (the only row of its month: nothing was earned and not paid).';
+comment on column bi.accruals.state is 'pending (the return window is open), to_close (it counts, and is in no closed statement; corrections, too), closed (in no payment), in_payment (in a payment that is not paid), paid_in_part (what was paid of such payments, negative), unknown (what the orders earn is not known), held (the same, of orders that changed), nothing (the only row of its month: nothing was earned and not paid).';
 comment on column bi.accruals.earned_month_local is 'First day of the month of the orders or fees; of closed ones, of the statement. Null: several.';
 comment on column bi.accruals.brand_id is 'Brand, see bi.brands. Null: unknown, or several.';
 comment on column bi.accruals.currency is 'ISO 4217. Null: nothing. Never add up amounts of different currencies.';

@@ -33,7 +33,7 @@ async function earned(db: Database, of: StatementRules, month = '2025-12'): Prom
   const accruals = await readAccruals(db, { month, rules: of, payments: { from: null } });
   const unknownOf = (rows: readonly { readonly orders: number }[]) =>
     rows.reduce((sum, { orders }) => sum + orders, 0);
-  expect(unknownOf(accruals.rows.filter(({ standing }) => standing === 'unknown'))).toBe(
+  expect(unknownOf(accruals.rows.filter(({ state }) => state === 'unknown'))).toBe(
     unknownOf(uncounted.filter(({ why }) => why.startsWith('unknown'))),
   );
   await keepEarnings(db, { rules: of });

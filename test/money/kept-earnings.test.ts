@@ -18,8 +18,8 @@ vi.setConfig({ testTimeout: 120_000 });
 it('a month with nothing to accrue has a row, so that the month before it is not the last', async () => {
   const { db } = await setup();
   await keepAccruals(db, { rules: rulesOf([]), payments: { from: null } });
-  const { rows } = await sql`select standing, currency, accrued_amount::float8 from bi.accruals`.execute(db);
-  expect(rows).toEqual([{ standing: 'nothing', currency: null, accrued_amount: 0 }]);
+  const { rows } = await sql`select state, currency, accrued_amount::float8 from bi.accruals`.execute(db);
+  expect(rows).toEqual([{ state: 'nothing', currency: null, accrued_amount: 0 }]);
 });
 
 it('accruals that another process has kept later are not replaced by what was known before', async () => {
@@ -40,8 +40,8 @@ it('accruals that another process has kept later are not replaced by what was kn
       clock_timestamp()`.execute(other);
   await other.commit().execute();
   await kept;
-  const { rows } = await sql`select standing, accrued_amount::float8 from bi.accruals`.execute(db);
-  expect(rows).toEqual([{ standing: 'closed', accrued_amount: 7 }]);
+  const { rows } = await sql`select state, accrued_amount::float8 from bi.accruals`.execute(db);
+  expect(rows).toEqual([{ state: 'closed', accrued_amount: 7 }]);
 });
 
 /** D1 earns 10 %, D2 nothing but a fee, D4 nothing for gifts, MIA 20 %, and D3 what the service says. */

@@ -27,7 +27,7 @@ export type Accrual = {
    * statements. `closed`: of a closed statement, in no payment. `in_payment`: in a payment that is not paid. `paid_in_part`:
    * what was paid of such payments, negative. `unknown`: what it earns is not known; `held`: the same of orders that changed.
    */
-  readonly standing: keyof typeof STANDINGS;
+  readonly state: keyof typeof STATES;
   /** Month of the order or fee, as `2026-10`; if it is closed, of the statement. Null: several. */
   readonly month: string | null;
   /** Null: unknown, or several. */
@@ -39,7 +39,7 @@ export type Accrual = {
   readonly amount: DecimalText | null;
 };
 
-const STANDINGS = {
+const STATES = {
   pending: 'Pending: their return window is open',
   to_close: 'Not closed yet',
   closed: 'Closed, in no payment',
@@ -78,7 +78,7 @@ export async function readAccruals(
       ${linesOf(rules, { month: after }, kept)},
       counted as (
         select case when standing = 'correction' or standing = 'new' and due_on <= ${end} then 'to_close'
-            when standing = 'new' then 'pending' else 'unknown' end as standing,
+            when standing = 'new' then 'pending' else 'unknown' end as state,
           ordered_on as day, brand_id, currency, 1 as orders,
           earned_amount - coalesce(closed_amount, 0) as amount
         from orders where ordered_on <= ${end} and (standing in ('new', 'correction') or ${isUnknown})
@@ -88,14 +88,14 @@ export async function readAccruals(
         union all
         select 'unknown', due_on, null, currency, 0, null from unknown_fees where due_on <= ${end}
       )
-      select standing, to_char(day, 'YYYY-MM') as month, brand_id as "brandId", currency,
+      select state, to_char(day, 'YYYY-MM') as month, brand_id as "brandId", currency,
         sum(orders)::integer as orders,
-        case when standing <> 'unknown' then sum(amount)::numeric(24,4)::text end as amount
+        case when state <> 'unknown' then sum(amount)::numeric(24,4)::text end as amount
       from counted group by 1, 2, 3, 4`;
     const closed = await rowsOf<Accrual>(trx)`${closedAccruals({ from, month })}`;
     const held = [...Map.groupBy(await listHeld(trx), (one) => one.currency)].map(
       ([currency, own]): Accrual => ({
-        standing: 'held',
+        state: 'held',
         month: null,
         brandId: null,
         currency,
@@ -105,9 +105,9 @@ export async function readAccruals(
     );
     return [...open, ...(from === null ? [] : closed), ...held];
   });
-  const kinds = Object.keys(STANDINGS);
+  const kinds = Object.keys(STATES);
   const placeOf = (row: Accrual) =>
-    [row.currency, kinds.indexOf(row.standing), row.month ?? '', row.brandId ?? ''].join(' ');
+    [row.currency, kinds.indexOf(row.state), row.month ?? '', row.brandId ?? ''].join(' ');
   const sorted = rows.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
   return { month, rows: sorted, paidFrom: from };
 }
@@ -133,7 +133,7 @@ export async function keepAccruals(
   const asOf = await rowOf<{ at: Date }>(db)`select now() as at`;
   const { rows } = await readAccruals(db, { month, rules, payments });
   // A month without a row would look like one that no run has computed, and the one before it like the last.
-  const kept = rows.length > 0 ? rows : [{ standing: 'nothing', orders: 0, amount: '0' }];
+  const kept = rows.length > 0 ? rows : [{ state: 'nothing', orders: 0, amount: '0' }];
   await inTransaction(db, async (trx) => {
     await execute(trx)`lock table reporting.accruals in share row exclusive mode`;
     // Another process has kept what was known later.
@@ -141,10 +141,10 @@ export async function keepAccruals(
     await trx.deleteFrom('reporting.accruals').where('at_end_of', '=', of).execute();
     await execute(trx)`
       insert into reporting.accruals (at_end_of, standing, month, brand_id, currency, orders, amount, kept_at)
-      select ${of}, standing, (month || '-01')::date, "brandId", currency, orders, amount,
+      select ${of}, state, (month || '-01')::date, "brandId", currency, orders, amount,
         ${asOf?.at}::timestamptz
       from jsonb_to_recordset(${toJsonParameter(kept)}::jsonb)
-        as a (standing text, month text, "brandId" text, currency text, orders bigint, amount numeric)`;
+        as a (state text, month text, "brandId" text, currency text, orders bigint, amount numeric)`;
   });
 }
 
@@ -164,8 +164,8 @@ function closedAccruals({ from, month }: { from: string | null; month: string })
       from ops.payments p
       where p.is_live and p.paid_amount <> 0
     ),
-    standings as (
-      select case when i.payment_id is null then 'closed' else 'in_payment' end as standing, l.month,
+    states as (
+      select case when i.payment_id is null then 'closed' else 'in_payment' end as state, l.month,
         l.brand_id, l.currency, l.amount
       from closed l
       left join ops.payment_items i on ${claims}
@@ -175,9 +175,9 @@ function closedAccruals({ from, month }: { from: string | null; month: string })
       select 'paid_in_part', null, null, p.currency, -paid.amount
       from ops.payments p join paid using (payment_id) where paid.amount > 0 and paid.amount < p.amount
     )
-    select standing, to_char(month, 'YYYY-MM') as month, brand_id as "brandId", currency, 0 as orders,
+    select state, to_char(month, 'YYYY-MM') as month, brand_id as "brandId", currency, 0 as orders,
       sum(amount)::numeric(24,4)::text as amount
-    from standings group by 1, 2, 3, 4 having sum(amount) <> 0`;
+    from states group by 1, 2, 3, 4 having sum(amount) <> 0`;
 }
 
 /** Sums what a closed statement, or its part of one deal, has in no live payment, by currency. What comes to nothing is left out. */
@@ -208,7 +208,7 @@ export function sumAccruals({
   }));
 }
 
-/** Describes the accruals: a sum of each currency, then by standing, month and brand. */
+/** Describes the accruals: a sum of each currency, then by state, month and brand. */
 export function describeAccruals(accruals: Accruals): readonly Block[] {
   const { rows, paidFrom, month } = accruals;
   const sums = sumAccruals(accruals).map(
@@ -228,10 +228,10 @@ export function describeAccruals(accruals: Accruals): readonly Block[] {
           ),
         ]
       : []),
-    ...section('By standing, month and brand', {
+    ...section('By state, month and brand', {
       parts: [
         table(rows, [
-          column('standing', ({ standing }) => STANDINGS[standing]),
+          column('state', ({ state }) => STATES[state]),
           whole('month', (row) => row.month),
           whole('brand', ({ brandId }) => brandId),
           number('orders', ({ orders }) => (orders === 0 ? '' : formatCount(orders))),
@@ -247,9 +247,9 @@ export function describeAccruals(accruals: Accruals): readonly Block[] {
 /** The same as CSV. An unknown amount is blank. */
 export function renderAccrualsCsv({ month, rows }: Accruals): string {
   return renderTableCsv(
-    ['at_end_of', 'standing', 'month', 'brand_id', 'currency', 'orders', 'amount'],
+    ['at_end_of', 'state', 'month', 'brand_id', 'currency', 'orders', 'amount'],
     rows.map((row) => [
-      ...[month, row.standing, row.month ?? '', row.brandId ?? '', row.currency, String(row.orders)],
+      ...[month, row.state, row.month ?? '', row.brandId ?? '', row.currency, String(row.orders)],
       row.amount ?? '',
     ]),
   );

@@ -486,7 +486,7 @@ ${mia};ten;EUR;2026-05-07;returned
     await shop.run();
     const [, ...kept] = (await shop.cli('accruals', '--format', 'csv')).stdout.trim().split('\r\n');
     const { rows: seen } = await sql<{ row: string }>`
-      select concat_ws(',', to_char(month_local, 'YYYY-MM'), standing, coalesce(to_char(earned_month_local, 'YYYY-MM'), ''), coalesce(brand_id, ''), currency,
+      select concat_ws(',', to_char(month_local, 'YYYY-MM'), state, coalesce(to_char(earned_month_local, 'YYYY-MM'), ''), coalesce(brand_id, ''), currency,
         orders, coalesce(accrued_amount::text, '')) as row from bi.accruals`.execute(shop.db);
     expect(kept.length).toBeGreaterThan(1);
     expect(seen.map(({ row }) => row).toSorted()).toEqual(kept.toSorted());
