@@ -33,6 +33,8 @@ const TEXT_KEYS = new Set([
   'version',
   // The base address of the service, which has no credentials.
   'service',
+  // The host, port and name of a database, or the folder of an embedded one.
+  'ledger',
 ]);
 const ID_KEY = /(^id|_id|Id|_hash|Hash)$/;
 const SECRET_KEY = /key|secret|token|password|auth|mail/i;

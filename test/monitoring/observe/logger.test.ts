@@ -22,6 +22,7 @@ test('the logger writes ids, counts and fixed terms and omits other text', () =>
           orders: 3,
           job: 'attribute-orders',
           service: 'https://api.example.com',
+          ledger: '10.0.0.5:5432/shop',
           email: 'ann@example.com',
           api_key: 'planted',
           row: { Total: 'planted', line_no: 4 },
@@ -39,6 +40,7 @@ test('the logger writes ids, counts and fixed terms and omits other text', () =>
     orders: 3,
     job: 'attribute-orders',
     service: 'https://api.example.com',
+    ledger: '10.0.0.5:5432/shop',
     row: { line_no: 4 },
     excluded: { status_authorized: 2 },
   });
