@@ -56,6 +56,7 @@ test('the files that init writes for real exports pass doctor and plan, and the 
   const run = (...args: string[]) => runHere(args, { cwd: folder, env });
   const init = await run('init', './exports', '--out', 'my-shop', ...ANSWERS);
   expect(init.stdout).not.toContain('were not looked up');
+  expect(init.stdout).toContain('MIRA10 is a code of deal ETUNQ6ZTW1, of mira.glow.test.');
   expect([init.exitCode, init.stderr.match(/error/i)]).toEqual([3, null]); // Some rows are unusable.
   expect(init.stdout).toContain(
     'Next:  npx influencer-sync plan attribute-orders --config my-shop/pipeline.yaml',

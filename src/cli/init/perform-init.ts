@@ -173,6 +173,7 @@ export async function performInit(
     keptCodes,
   });
   const fates = compareFiles(folder, files);
+  for (const owner of owners.filter((one) => looked.owners.includes(one))) output.print(describeOwner(owner));
   output.print(renderFates(fates, options.out, output.terminal));
   const without = whyNothingCounts(found);
   if (without !== null) output.print(`\n${output.terminal.style('yellow', '!')} ${without}`);
@@ -199,6 +200,11 @@ export async function performInit(
     looked: client === null ? null : looked,
   });
   return exitCode;
+}
+
+/** Says by which deal of the account a code has its owner. */
+function describeOwner({ code, handle, dealId }: CodeOwner): string {
+  return `${toPrintableLine(maskAddresses(code))} is a code of deal ${toPrintableLine(dealId)}${handle === null ? '' : `, of ${toPrintableLine(handle)}`}.`;
 }
 
 /** Ends after Ctrl-C, or a no. */
