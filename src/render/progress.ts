@@ -55,6 +55,7 @@ export function renderLine(state: ProgressState): string {
 
 /** Renders a finished step: `Posting orders: 10,000 orders in 41 min (4/s)`. */
 export function renderDone({ step, done, rows, elapsedMs }: ProgressState): string {
+  if (step.unit === 'seconds') return `${step.label}: ${formatDuration(elapsedMs / 1_000)}`;
   const amount =
     step.unit === 'bytes'
       ? `${formatBytes(done)}${rows > 0 ? `, ${plural(rows, 'row')}` : ''}`
@@ -88,7 +89,8 @@ function counted(count: number, unit: string): string {
 
 function rateOf(state: ProgressState): string {
   const rate = perSecond(state);
-  if (rate === null || rate === 0) return '';
+  // A wait counts seconds.
+  if (rate === null || rate === 0 || state.step.unit === 'seconds') return '';
   if (state.step.unit === 'bytes' && state.rows === 0) return `${formatBytes(rate)}/s`;
   return `${rate < 10 ? rate.toFixed(1) : formatCount(Math.round(rate))}/s`;
 }

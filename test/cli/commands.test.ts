@@ -134,10 +134,12 @@ describe('help of the commands', () => {
     expect(existsSync(join(folder, 'pipeline.yaml'))).toBe(true);
   });
 
-  test('a misspelt command exits with 2 and suggests the right one', async () => {
+  test('a misspelt command exits with 2 and suggests the right one, and so does runs with a number', async () => {
     const { code, stderr } = await start(['statsu'], { cwd: '/', env: noEnv });
     expect(code).toBe(2);
     expect(stderr).toContain('Did you mean status?');
+    const numbered = await start(['runs', '1'], { cwd: makeTestFolder(), env: {} });
+    expect(numbered).toMatchObject({ code: 2, stderr: expect.stringContaining('explain run ID') as string });
   });
 
   test.each([

@@ -184,6 +184,11 @@ describe('progress', () => {
     expect(renderDone({ step: reading, done: 9, rows: 1, elapsedMs: 0 })).toBe(
       'Reading a.csv: 9 B, 1 row in 0 s',
     );
+    // What counts seconds has no rate.
+    const waiting = { name: 'wait', label: 'Waiting to start', unit: 'seconds', total: 48 } as const;
+    expect(renderDone({ step: waiting, done: 47, rows: 0, elapsedMs: 49_000 })).toBe(
+      'Waiting to start: 49 s',
+    );
   });
 
   test('writes a line into a pipe each 10 % or 30 s, and one at the end', () => {

@@ -10,6 +10,7 @@ export const runsCommand: CommandDefinition = {
   description: 'list runs, newest first, and runs that were due but did not happen',
   takes: (command) =>
     command
+      .showHelpAfterError('(one run, by its id: npx influencer-sync explain run ID)')
       .option('--job <name>', 'runs of one job only')
       .option('--limit <count>', 'maximum runs to list', parseCount, 20),
   examples: [

@@ -138,7 +138,7 @@ async function comparedWith(
   return [
     (offMs < HARMFUL_MS ? warning : problem)(
       `The clock of this machine is ${seconds} s ${their < before ? 'ahead of' : 'behind'} that of ${whom}.`,
-      'Stores refuse requests signed with a wrong time, and schedules fire at the wrong time. Leases are safe, because they use the clock of the database.',
+      'Stores refuse requests signed with a wrong time. Schedules and leases use the clock of the database.',
       'Let NTP (chrony, systemd-timesyncd) set the wrong clock.',
     ),
   ];
