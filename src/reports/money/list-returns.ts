@@ -100,36 +100,67 @@ function sumOf(amount: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`case when count(*) = count(${amount}) then sum(${amount}) end`;
 }
 
+/** What a page of sums is asked for. */
+type ReturnPage = ReturnFilter & {
+  readonly by: ReturnGroup;
+  readonly limit: number;
+  readonly after?: ReturnKey | null;
+  /** Currency into which all amounts are converted (statements.reporting_currency); null to keep each in its own. */
+  readonly inCurrency?: string | null;
+};
+
+/** A sum of a page, and the deals whose rows it adds up; empty stands for rows of no deal. */
+export type ReturnParts = {
+  readonly key: string;
+  readonly currency: string;
+  readonly deals: readonly string[];
+};
+
+/** SQL: the order of the sums of a page, and which of them come after its key. */
+function orderOf({ by, after = null }: ReturnPage) {
+  const isMonth = by === 'month';
+  const inOrder = isMonth ? sql`currency, key desc` : sql`currency, coalesce(net_at_least, 0) desc, key`;
+  if (after === null) return { inOrder, isAfter: sql`true` };
+  return {
+    inOrder,
+    isAfter: isMonth
+      ? sql`(currency > ${after.currency} or currency = ${after.currency} and key < ${after.key})`
+      : sql`(currency, -coalesce(net_at_least, 0), key) > (${after.currency}, -${after.rank}::numeric, ${after.key})`,
+  };
+}
+
+/** Finds the sums of a page by their net revenue alone: of 28,000 creators, only those of the page then need the other figures. */
+export async function listReturnParts(db: Database, page: ReturnPage): Promise<readonly ReturnParts[]> {
+  const { by, limit, inCurrency = null, ...filter } = page;
+  const of = inCurrency === null ? STATED : convertedTo(inCurrency);
+  const { inOrder, isAfter } = orderOf(page);
+  return rowsOf<ReturnParts>(db)`
+    with sums as (
+      select ${KEYS[by]} as key, ${of.currency} collate "C" as currency, ${sumOf(of.netAtLeast)} as net_at_least,
+        array_agg(coalesce(deal_id, '')) as deals
+      from ${rowsFor(filter)} r
+      where ${matches(filter)}
+      group by ${GROUPED_BY[by]}, ${of.currency}
+    )
+    select key, currency, deals from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint`;
+}
+
 /**
  * Sums what deals brought in and cost, by group and currency, as of the last refresh. For each currency,
  * groups with the most net revenue come first; months begin with the newest. A sum is null if one of its
  * parts is unknown; beside it is what it comes to at least.
+ *
+ * @param page.parts the sums of the page, if they are known already.
  */
 export async function listReturns(
   db: Database,
-  {
-    by,
-    limit,
-    after = null,
-    inCurrency = null,
-    ...filter
-  }: ReturnFilter & {
-    readonly by: ReturnGroup;
-    readonly limit: number;
-    readonly after?: ReturnKey | null;
-    /** Currency into which all amounts are converted (statements.reporting_currency); null to keep each in its own. */
-    readonly inCurrency?: string | null;
-  },
+  page: ReturnPage & { readonly parts?: readonly ReturnParts[] },
 ): Promise<readonly ReturnSum[]> {
+  const { by, limit, inCurrency = null, ...filter } = page;
+  const isOfMany = (by === 'creator' || by === 'deal') && filter.creator == null;
+  const parts = isOfMany ? (page.parts ?? (await listReturnParts(db, page))) : null;
+  const { inOrder, isAfter } = orderOf(page);
   const rank = by === 'month' ? sql`0::numeric` : sql`coalesce(net_at_least, 0)`;
-  const inOrder =
-    by === 'month' ? sql`currency, key desc` : sql`currency, coalesce(net_at_least, 0) desc, key`;
-  const isAfter =
-    after === null
-      ? sql`true`
-      : by === 'month'
-        ? sql`(currency > ${after.currency} or currency = ${after.currency} and key < ${after.key})`
-        : sql`(currency, -coalesce(net_at_least, 0), key) > (${after.currency}, -${after.rank}::numeric, ${after.key})`;
   const of = inCurrency === null ? STATED : convertedTo(inCurrency);
   return rowsOf<ReturnSum>(db)`
     with sums as (
@@ -144,7 +175,7 @@ export async function listReturns(
         sum(unrated_orders) as unrated_orders, sum(unlined_orders) as unlined_orders,
         bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
       from ${rowsFor(filter)} r
-      where ${matches(filter)}
+      where ${matches(filter)} and ${isOfDeals(parts)}
       group by ${GROUPED_BY[by]}, ${of.currency}
     )
     select key, name, currency, orders::float8 as orders,
@@ -167,8 +198,21 @@ export async function listReturns(
         case when unknown_orders > 0 then 'customers' end, case when is_unconverted then 'exchange' end],
         null) as unknown,
         ${rank}::text as rank
-    from (select * from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint) sums
+    from (select * from sums where ${parts === null ? isAfter : isOneOf(parts)} order by ${inOrder} limit ${limit}::bigint) sums
     order by ${inOrder}`;
+}
+
+/** SQL: rows of the deals of these sums; null for all. */
+export function isOfDeals(parts: readonly ReturnParts[] | null): RawBuilder<unknown> {
+  return parts === null
+    ? sql`true`
+    : sql`coalesce(deal_id, '') = any(${[...new Set(parts.flatMap(({ deals }) => deals))]}::text[])`;
+}
+
+/** SQL: one of these sums. Rows of their deals can belong to others, too. */
+function isOneOf(parts: readonly ReturnParts[]): RawBuilder<unknown> {
+  return sql`(key, currency) in (
+    select * from unnest(${parts.map(({ key }) => key)}::text[], ${parts.map(({ currency }) => currency)}::text[]))`;
 }
 
 /**

@@ -4,7 +4,7 @@ import { countOf, rowsOf } from '../../db/statement.ts';
 import { feesOf, isUnknown, OWNER_OF_ORDER } from '../../money/read-statement.ts';
 import type { StatementRules } from '../../money/statement.ts';
 import type { OwnedCode } from '../codes/list-codes.ts';
-import type { NamedCreator } from './list-returns.ts';
+import { isOfDeals, type NamedCreator, type ReturnParts } from './list-returns.ts';
 
 /** Net revenue of a creator in a month, without the orders for which it is unknown. */
 export type CreatorMonth = {
@@ -15,17 +15,17 @@ export type CreatorMonth = {
   readonly net: string;
 };
 
-/** Sums the net revenue of creators by month, as of the last refresh of the reports. */
+/** Sums the net revenue of the creators of a page by month, as of the last refresh of the reports. */
 export async function listCreatorMonths(
   db: Database,
-  options: { readonly creators: readonly string[]; readonly from: string | null },
+  { parts, from }: { readonly parts: readonly ReturnParts[]; readonly from: string | null },
 ): Promise<readonly CreatorMonth[]> {
   return rowsOf<CreatorMonth>(db)`
     select lower(influencer_handle) as creator, to_char(month_utc, 'YYYY-MM') as month, currency,
       coalesce(sum(net_at_least_amount), 0)::text as net
     from bi.returns_monthly
-    where lower(influencer_handle) = any(${[...options.creators]}::text[])
-      and (${options.from}::text is null or month_utc >= (${options.from}::text || '-01')::date)
+    where lower(influencer_handle) = any(${parts.map(({ key }) => key)}::text[]) and ${isOfDeals(parts)}
+      and (${from}::text is null or month_utc >= (${from}::text || '-01')::date)
     group by 1, 2, 3 order by 1, 2, 3`;
 }
 

@@ -10,7 +10,7 @@ import { spellingsOf } from '../../../reports/find-handles.ts';
 import { type ListedDeal, listDeals } from '../../../reports/list-deals.ts';
 import { listOrders } from '../../../reports/list-orders.ts';
 import { formatAtLeast } from '../../../reports/money/at-least.ts';
-import { listReturns } from '../../../reports/money/list-returns.ts';
+import { listReturnParts, listReturns } from '../../../reports/money/list-returns.ts';
 import {
   type CreatorStatement,
   countUnknownEarnings,
@@ -51,14 +51,12 @@ const MONTHS = 12;
 export const creatorsPage = definePage(PATH, async (visit) => {
   const asked = readFilter(visit, RETURN_FIELDS);
   const { filter, months } = await toReturnFilter(asked.filter, visit, { count: MONTHS });
-  const rows = await listReturns(visit.db, {
-    ...filter,
-    by: 'creator',
-    limit: PAGE_ROWS + 1,
-    after: keyOf(visit, RETURN_KEY),
-  });
-  const creators = rows.slice(0, PAGE_ROWS).map((row) => row.key);
-  const series = await listCreatorMonths(visit.db, { creators, from: filter.from });
+  const page = { ...filter, by: 'creator', limit: PAGE_ROWS + 1, after: keyOf(visit, RETURN_KEY) } as const;
+  const parts = await listReturnParts(visit.db, page);
+  const [rows, series] = await Promise.all([
+    listReturns(visit.db, { ...page, parts }),
+    listCreatorMonths(visit.db, { parts, from: filter.from }),
+  ]);
   const from = filter.from ?? series[0]?.month;
   // A row can show three years.
   const shown = filter.to === null ? [] : monthsUntil(filter.to, 36).filter((month) => month >= (from ?? ''));
