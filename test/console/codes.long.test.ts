@@ -144,7 +144,7 @@ describe('codes in the console', () => {
       expect([answer.status, textOf(answer.text)]).toEqual([status, expect.stringContaining(why)]);
       expect(answer.text).not.toContain('ann@');
     }
-    expect(textOf((await get('/audit')).text)).toContain('Nobody has changed anything yet.');
+    expect(textOf((await get('/audit')).text)).toContain('No change was made yet.');
   });
 
   it('can be changed only by an operator, from a page of this server, and not in a read-only console', async () => {

@@ -112,12 +112,12 @@ describe('every page', () => {
     ]);
     const of = (title: string) => tasks.find(({ said }) => said.trim().startsWith(title));
     expect(tasks[0]?.said).toMatch(
-      /In doubt 20\.00 EUR 1 order of orders is in doubt.* since .* Look up and settle/,
+      /In doubt 20\.00 EUR 1 order of job orders is in doubt.* since .* Look up and settle/,
     );
     // One thing leads to itself, several to their list.
     expect(tasks[0]?.href).toBe('/doubts?entry=2');
     expect(of('Orders held')?.said).toMatch(
-      /Orders held at least 10\.00 EUR, 1 amount unknown 2 orders of orders .*: ambiguous codes\. The amount of 1 of them is not known\. They are not posted/,
+      /Orders held at least 10\.00 EUR, 1 amount unknown 2 orders of job orders .*: ambiguous codes\. The amount of 1 of them is not known\. They are not posted/,
     );
     expect(of('Orders held')?.href).toBe('/held?job=orders');
     expect(tasks.at(-1)?.said).toMatch(/Codes without an owner 10\.00 EUR, 5\.00 USD .* Assign the codes/);

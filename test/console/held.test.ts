@@ -20,13 +20,17 @@ it('held orders are decided about on their page, with a reason, exactly those th
     toCsv([
       { id: '1', status: 'mystery' },
       { id: '2', ...blank },
+      { id: '3', ...blank, currency: 'USD' },
     ]),
   );
   await shop.run();
   const { get, post } = await startTestConsole(shop);
   const list = textOf((await get('/held')).text);
   expect(list).toContain('status "mystery" is not known');
-  expect(list).toContain('they have no status');
+  // A reason is explained once, whatever currencies its orders have.
+  expect(list.match(/they have no status .*? orders/g)).toEqual([
+    expect.stringContaining(' 2 20.00 EUR, 20.00 USD '),
+  ]);
   expect(textOf((await get('/held?job=other')).text)).not.toContain('No order is held.');
   // Each order leads to its decision.
   expect((await get('/orders/shop/1')).text).toMatch(
@@ -58,7 +62,7 @@ it('held orders are decided about on their page, with a reason, exactly those th
   await swap('9', '1');
   const others = { ...decision, status: '(none)' };
   expect(textOf((await post('/held/decide', others)).text)).toContain(
-    'It showed 1 held order (10.00 EUR). Now: 1 held order (20.00 EUR).',
+    'It showed 1 held order (10.00 EUR). Now: 2 held orders (20.00 EUR, 20.00 USD).',
   );
   expect(textOf((await post('/held/decide', { ...decision, reason: ' ' })).text)).not.toContain(
     'may be credited',
@@ -73,7 +77,7 @@ it('held orders are decided about on their page, with a reason, exactly those th
   expect(textOf((await get('/orders/shop/1')).text)).toMatch(/Held, 10\.00 EUR: .* Decided: the next run/);
   expect(textOf((await get('/fix')).text)).not.toContain('mystery');
   const status = (await shop.cli('status')).stdout;
-  expect(status).toContain('Held orders (1): 20.00 EUR');
+  expect(status).toContain('Held orders (2): 20.00 EUR, 20.00 USD');
   expect(status).toMatch(/Held orders that are decided \(1\): 10\.00 EUR\n[\s\S]*status "mystery"/);
   expect((await get('/')).text).not.toMatch(/orders? of orders .*mystery/);
   expect(textOf((await get('/audit?subject=1')).text)).toContain('order 1');
@@ -127,7 +131,7 @@ it('orders that are stated in another currency are settled on their page, exactl
   );
   // Home, the page of notices and `status` name it with its money, although no channel is configured.
   const posted =
-    '2 posted orders of orders are stated in another currency since, so it is unknown what they come to';
+    '2 posted orders of job orders are stated in another currency since, so it is unknown what they come to';
   for (const path of ['/', '/notices']) {
     const { text } = await get(path);
     expect(textOf(text)).toMatch(new RegExp(`Stated in another currency 130\\.00 EUR ${posted}`));

@@ -4,7 +4,7 @@ import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 
 export type Bar = {
-  /** Below the bar. Empty for most of many bars, because a phone has room for few. */
+  /** Below the bar, if it is one of those for which a phone has room: the first, the last, and some between. */
   readonly label: string;
   readonly value: number;
   /** The part of the value that is drawn in another colour. Default: none. */
@@ -16,8 +16,6 @@ export type Bar = {
 };
 
 const MOST_MONTHS = 36;
-/** A phone has room for as many labels. */
-const LABELS = 5;
 
 /**
  * Draws a bar for each month from the first to the last that is known. The months between have one, too, so that distance
@@ -31,21 +29,19 @@ export function monthChart(
   const [first = '', last = ''] = [sorted[0], sorted.at(-1)];
   if (first === last) return null;
   const months = monthsUntil(last, MOST_MONTHS).filter((month) => month >= first);
-  const every = Math.ceil(months.length / LABELS);
   return barChart(
-    months.map((month, index) => ({
-      ...barOf(month),
-      label: (months.length - 1 - index) % every === 0 ? month : '',
-    })),
+    months.map((month) => ({ ...barOf(month), label: month })),
     { label },
   );
 }
 
 const WIDTH = 900;
-const HEIGHT = 160;
-const TOP = 8;
+const HEIGHT = 180;
+/** Room for the number at the top of the scale. */
+const TOP = 28;
 /** Room for a label, which is larger on a phone. */
 const BOTTOM = 30;
+const BETWEEN_LABELS = 300;
 
 /**
  * Draws bars that lead to their rows. They are not in the tab order: a table or list beside them has the same links.
@@ -68,6 +64,10 @@ export function barChart(
 ): Html {
   const highest = Math.max(1, ...bars.map(({ value }) => value), ...line);
   const step = WIDTH / Math.max(bars.length, line.length, 12);
+  const gaps = Math.round(((bars.length - 1) * step) / BETWEEN_LABELS);
+  const labelled = Array.from({ length: gaps + 1 }, (_, index) =>
+    Math.round(((bars.length - 1) * index) / Math.max(1, gaps)),
+  );
   const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.max(0, value) / highest);
   const rect = (index: number, { from, to, color }: { from: number; to: number; color: string }): Html =>
     html`<rect class="${color}" x="${((index + 0.15) * step).toFixed(1)}" width="${(step * 0.7).toFixed(1)}" y="${y(to).toFixed(1)}" height="${Math.max(1, y(from) - y(to)).toFixed(1)}"/>`;
@@ -75,9 +75,10 @@ export function barChart(
 ${
   band === null
     ? null
-    : html`<g role="img" aria-label="${band.name}"><title>${band.name}</title><rect class="c1" opacity="0.3" x="${(band.from * step).toFixed(1)}" width="${((band.to - band.from + 1) * step).toFixed(1)}" y="0" height="${HEIGHT - BOTTOM}"/></g>
+    : html`<g role="img" aria-label="${band.name}"><title>${band.name}</title><rect class="c1" opacity="0.3" x="${(band.from * step).toFixed(1)}" width="${((band.to - band.from + 1) * step).toFixed(1)}" y="${TOP}" height="${HEIGHT - TOP - BOTTOM}"/></g>
 `
-}<path class="axis" d="M0 ${HEIGHT - BOTTOM}H${WIDTH}"/>
+}<path class="axis" d="M0 ${TOP}H${WIDTH}M0 ${HEIGHT - BOTTOM}H${WIDTH}"/>
+<text x="0" y="${TOP - 5}">${formatCount(Math.round(highest))}</text>
 ${bars.map(({ value, part = 0, name, href }, index) => {
   if (value === 0) return null;
   const drawn = html`<title>${name}</title>${rect(index, { from: part, to: value, color: 'c0' })}${part === 0 ? null : rect(index, { from: 0, to: part, color: 'c2' })}`;
@@ -88,7 +89,7 @@ ${bars.map(({ value, part = 0, name, href }, index) => {
 `;
 })}
 ${line.length === 0 ? null : html`<path class="before" d="M${line.map((value, index) => `${((index + 0.5) * step).toFixed(1)} ${y(value).toFixed(1)}`).join('L')}"/>`}
-${bars.map(({ label: text }, index) => (text === '' ? null : labelMarkup(text, { index, count: bars.length, step })))}
+${labelled.map((index) => labelMarkup(bars[index]?.label ?? '', { index, count: bars.length, step }))}
 </svg>
 `;
 }

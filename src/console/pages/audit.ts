@@ -26,7 +26,7 @@ export const auditPage = definePage(PATH, async (visit) => {
     title: 'Audit',
     content: html`<p>Every change that a person made, in the console or with a command. A bulk action is one line; its number leads to its entries.</p>
 ${form()}
-${pagedTable({ rows, visit, about: 'Changes', none: 'Nobody has changed anything yet.', key: 'auditId' }, [
+${pagedTable({ rows, visit, about: 'Changes', none: 'No change was made yet.', key: 'auditId' }, [
   column('When', ({ occurredAt }) => instant(occurredAt, visit)),
   column('Who', ({ actor, via }) => html`${actor} <small>${via}</small>`),
   column('What', ({ summary }) => summary),

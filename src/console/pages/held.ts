@@ -10,6 +10,7 @@ import {
   describeReason,
   formatHeld,
   formatPosted,
+  joinCurrencies,
   sayDecided,
   sayHeld,
 } from '../../reports/held/describe-held-orders.ts';
@@ -55,20 +56,23 @@ export const heldPage = definePage(PATH, async (visit) => {
     title: 'Held orders',
     content: html`<p>These orders name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.</p>
 ${asked.form()}
-${pagedTable({ rows: groups, visit, about: 'Held orders by reason', none: 'No order is held.' }, [
-  column('Source', ({ source }) => source),
-  column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
-  number('Orders', ({ orders }) => formatCount(orders)),
-  number('Amount', (group) => formatHeld([group])),
-  number('Posted before', (group) =>
-    group.sent === 0 ? '' : `${formatCount(group.sent)}, ${formatPosted([group])}`,
-  ),
-  column('What to do', ({ reason, status, decision }) => {
-    const { what, fix } = heldReason(reason, status);
-    return prose(sayDecided(decision) ?? `${what}. ${fix}`);
-  }),
-  column('Job', ({ job }) => job),
-])}
+${pagedTable(
+  { rows: joinCurrencies(groups), visit, about: 'Held orders by reason', none: 'No order is held.' },
+  [
+    column('Source', ({ source }) => source),
+    column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
+    number('Orders', ({ orders }) => formatCount(orders)),
+    number('Amount', ({ of }) => formatHeld(of)),
+    number('Posted before', ({ sent, of }) =>
+      sent === 0 ? '' : `${formatCount(sent)}, ${formatPosted(of)}`,
+    ),
+    column('What to do', ({ reason, status, decision }) => {
+      const { what, fix } = heldReason(reason, status);
+      return prose(sayDecided(decision) ?? `${what}. ${fix}`);
+    }),
+    column('Job', ({ job }) => job),
+  ],
+)}
 ${forms !== null && groups.length > 0 ? await chosen(visit, { filter, groups, forms }) : null}`,
   };
 });

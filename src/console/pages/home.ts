@@ -116,7 +116,7 @@ ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) 
   return html`<p><strong>${sum(of(month))}</strong> <small>${begun}${sum(of(last))} in all of ${last}</small></p>
 ${barChart(
   daysOf(month).map((day, index) => ({
-    label: index === 0 || index % 5 === 4 ? String(index + 1) : '',
+    label: String(index + 1),
     value: Number(amountOf(day)),
     name: `${day}: ${formatMoney(amountOf(day), currency)}`,
     href: visit.link('/orders', { outcome: 'credited', from: day, to: day }),

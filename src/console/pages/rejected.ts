@@ -61,7 +61,7 @@ export const rejectedPage = definePage(PATH, async (visit) => {
         ? isFiltered(visit)
           ? null
           : html`<p class="green">No row is rejected.</p>`
-        : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
+        : html`<p>${plural(total, 'row')} could not be used. To correct rows, put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
 ${visit.may('see raw rows') ? html`<p>Download the rows as CSV, to correct them: ${sources.map((source, index) => html`${index === 0 ? null : ', '}${anchor(visit.link(PATH, { ...chosen(visit), source, download: 'csv' }), `those of ${source}`)}`)}. A row that is rejected for two purposes, orders and customers, is in the file once.</p>` : null}`
     }
 ${asked.form({ code: causes.map(({ code }) => code) })}
@@ -107,7 +107,6 @@ function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
         'Value',
         ({ column, value }) => html`${column} ${value === null ? null : html`<code>${value}</code>`}`,
       ),
-      column('How to fix it', ({ help }) => prose(help)),
       column('Source', ({ source }) => source),
       column('Read for', ({ readFor }) => readFor),
       column('Run', ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId)),

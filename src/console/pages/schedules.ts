@@ -39,9 +39,10 @@ export const schedulesPage = definePage(PATH, async (visit) => {
       limit: PAGE_ROWS + 1,
     }),
   ]);
+  const isScheduled = Object.values(visit.config.jobs).some(({ schedule }) => schedule !== null);
   return {
     title: 'Schedules',
-    content: html`${served ? null : html`<p class="notice red">No process runs jobs on schedule now. <code>npx influencer-sync serve</code> does.</p>`}
+    content: html`${served || !isScheduled ? null : html`<p class="notice red">No process runs jobs on schedule now. <code>npx influencer-sync serve</code> does.</p>`}
 <h2>Jobs</h2>
 ${jobsTable(paused, visit)}
 <h2>Due times <small>newest first, days in UTC</small></h2>

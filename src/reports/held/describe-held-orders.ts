@@ -40,19 +40,19 @@ export function describeHeldOrders({
   filter = {},
   isStored = true,
 }: Shown): readonly Section[] {
-  const held = groups.filter((group) => group.orders > 0);
+  const held = joinCurrencies(groups.filter((group) => group.orders > 0));
   const [waiting, decided] = [held.filter(isUndecided), held.filter((group) => !isUndecided(group))];
-  const sent = groups.filter((group) => group.sent > 0);
+  const sent = joinCurrencies(groups.filter((group) => group.sent > 0));
   const rest = waiting.length - SHOWN_GROUPS;
   return [
     ...section('Held orders', {
       count: countOrders(waiting),
-      note: formatHeld(waiting),
+      note: formatHeld(waiting.flatMap(({ of }) => of)),
       why: 'They name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.',
       parts: [
         ...waiting.slice(0, SHOWN_GROUPS).map((group) => {
           const { what, fix } = heldReason(group.reason, group.status);
-          return item(nameOf(group, group.orders, formatHeld([group])), `${what}. ${fix}`);
+          return item(nameOf(group, group.orders, formatHeld(group.of)), `${what}. ${fix}`);
         }),
         ...more(rest > 0, `and ${plural(rest, 'more group', 'more groups')}`),
         ...(waiting.length === 0 ? [] : [tableOf(orders.filter(isUndecided))]),
@@ -67,23 +67,35 @@ export function describeHeldOrders({
     }),
     ...section('Held orders that are decided', {
       count: countOrders(decided),
-      note: formatHeld(decided),
+      note: formatHeld(decided.flatMap(({ of }) => of)),
       why: 'They wait for the next run, which follows the decision.',
       parts: [
         ...decided
           .slice(0, SHOWN_GROUPS)
-          .map((group) => item(nameOf(group, group.orders, formatHeld([group])), sayDecided(group.decision))),
+          .map((group) =>
+            item(nameOf(group, group.orders, formatHeld(group.of)), sayDecided(group.decision)),
+          ),
         ...(decided.length === 0 ? [] : [tableOf(orders.filter((order) => !isUndecided(order)))]),
       ],
     }),
     ...section('Posted, and held by the rules of today', {
-      count: sent.reduce((sum, group) => sum + group.sent, 0),
+      count: countSent(sent),
       why: 'These orders were posted, and what is known of them today does not suffice to credit them. They stay posted and nothing is sent. Check whether they were credited rightly.',
       parts: sent.slice(0, SHOWN_GROUPS).map((group) => {
-        return item(nameOf(group, group.sent, formatPosted([group])));
+        return item(nameOf(group, group.sent, formatPosted(group.of)));
       }),
     }),
   ];
+}
+
+/** Held orders of one reason in every currency: what is said of one is said of them all. */
+export function joinCurrencies(groups: readonly HeldGroup[]) {
+  const sameReason = Map.groupBy(groups, ({ job, source, reason, status, decision }) =>
+    JSON.stringify([job, source, reason, status, decision]),
+  );
+  return [...sameReason.values()].flatMap((of) =>
+    of.slice(0, 1).map((one) => ({ ...one, orders: countOrders(of), sent: countSent(of), of })),
+  );
 }
 
 function isUndecided({ decision }: Pick<HeldGroup, 'decision'>): boolean {
@@ -92,6 +104,10 @@ function isUndecided({ decision }: Pick<HeldGroup, 'decision'>): boolean {
 
 function countOrders(groups: readonly HeldGroup[]): number {
   return groups.reduce((sum, { orders }) => sum + orders, 0);
+}
+
+function countSent(groups: readonly HeldGroup[]): number {
+  return groups.reduce((total, { sent }) => total + sent, 0);
 }
 
 function nameOf(group: HeldGroup, orders: number, amount: string): string {
@@ -117,7 +133,7 @@ export function formatPosted(groups: readonly HeldGroup[]): string {
 /** Says how many orders are held, with their money: `3 held orders (30.00 EUR) and 1 order posted before (5.00 EUR)`. */
 export function sayHeld(groups: readonly HeldGroup[]): string {
   const orders = countOrders(groups);
-  const sent = groups.reduce((sum, group) => sum + group.sent, 0);
+  const sent = countSent(groups);
   return [
     ...(orders === 0 ? [] : [`${plural(orders, 'held order')} (${formatHeld(groups)})`]),
     ...(sent === 0 ? [] : [`${plural(sent, 'order')} posted before (${formatPosted(groups)})`]),

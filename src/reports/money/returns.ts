@@ -4,8 +4,11 @@ import {
   type Block,
   type Commands,
   column,
+  creators,
+  deals,
   more,
   number,
+  orders,
   say,
   section,
   table,
@@ -98,18 +101,23 @@ const REMEDIES: Readonly<Partial<Record<ReturnSum['unknown'][number], string>>> 
 
 /**
  * Explains why figures of these sums are unknown, which deals have the orders of unknown cost, and how to make it
- * known. Null if all figures are known.
+ * known: texts, and names of deals. Empty if all figures are known.
  */
-export function explainUnknown(sums: readonly ReturnSum[]): string | null {
+export function explainUnknown(sums: readonly ReturnSum[]): readonly (string | DealName)[] {
   const reasons = [...new Set(sums.flatMap(({ unknown }) => unknown))].toSorted();
-  if (reasons.length === 0) return null;
+  if (reasons.length === 0) return [];
   const why = `Why numbers are unknown: ${reasons.map((one) => `${NOT_KNOWN[one]}, because ${REASONS[one]}`).join('; ')}.`;
   const remedies = reasons.flatMap((one) => REMEDIES[one] ?? []);
   const deals = [...new Set(sums.flatMap(({ uncostedDeals }) => uncostedDeals))].toSorted();
-  if (remedies.length === 0 || deals.length === 0) return why;
-  return `${why} Orders of unknown cost are in ${deals.slice(0, NAMED_DEALS).join(', ')}${deals.length > NAMED_DEALS ? ' and other deals' : ''}. To make it known, ${remedies.join('; ')}.`;
+  if (remedies.length === 0 || deals.length === 0) return [why];
+  return [
+    `${why} Orders of unknown cost are in `,
+    ...deals.slice(0, NAMED_DEALS).flatMap((dealId, index) => [index === 0 ? '' : ', ', { dealId }]),
+    `${deals.length > NAMED_DEALS ? ' and other deals' : ''}. To make it known, ${remedies.join('; ')}.`,
+  ];
 }
 
+type DealName = { readonly dealId: string };
 const NAMED_DEALS = 5;
 
 /** Formats the figures of customers won. The revenue of a period is `not over` until it has ended for all of them. */
@@ -161,7 +169,10 @@ export function describeReturns(
       ]),
       ...restOf(sums.length, shown),
     ],
-    help: explainUnknown(sums),
+    help:
+      explainUnknown(sums)
+        .map((part) => (typeof part === 'string' ? part : part.dealId))
+        .join('') || null,
     commands,
   });
 }
@@ -193,18 +204,18 @@ export function describeCohorts(won: readonly CustomersWon[], shown: ShownRows):
 
 /** Describes orders that creators may have placed themselves. Empty if there are none. */
 export function describeSelfPurchases(
-  orders: readonly SelfPurchase[],
+  bought: readonly SelfPurchase[],
   { days, hasMore }: { readonly days: number; readonly hasMore: boolean },
 ): readonly Block[] {
   return section('Orders that creators may have placed themselves', {
     note: `last ${plural(days, 'day')}`,
     why: 'The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.',
     parts: [
-      table(orders, [
+      table(bought, [
         column('day', ({ day }) => day),
-        whole('order', ({ orderId }) => orderId),
-        whole('deal', ({ dealId }) => dealId),
-        column('creator', ({ influencerHandle }) => influencerHandle),
+        orders(({ orderId }) => orderId),
+        deals(({ dealId }) => dealId),
+        creators(({ influencerHandle }) => influencerHandle),
         number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
       ]),
       ...more(hasMore, 'Older ones are in the view bi.self_purchases.'),

@@ -268,7 +268,7 @@ it('every problem of input and results opens and is resolved: a late file, unown
               { amount: '10.00', currency: 'EUR' },
               { amount: '10.00', currency: 'USD' },
             ],
-            summary: expect.stringMatching(/^The service refused 2 orders of orders\. /),
+            summary: expect.stringMatching(/^The service refused 2 orders of job orders\. /),
             link: 'https://ops.example.com/influencers/orders?disposition=rejected',
           });
           await shop.sandbox.setFaults(null);
@@ -288,7 +288,7 @@ it('every problem of input and results opens and is resolved: a late file, unown
           expect(receiver.received.at(-1)?.json).toMatchObject({
             amounts: [{ amount: '12.00', currency: 'EUR' }],
             summary: expect.stringMatching(
-              /^1 order of orders names an influencer but is held, .*: similar id\./,
+              /^1 order of job orders names an influencer but is held, .*: similar id\./,
             ),
           });
           const decision = ['--held', '--exclude', '--reason', 'the same order', '--yes'];
@@ -308,7 +308,9 @@ it('every problem of input and results opens and is resolved: a late file, unown
         async end() {
           expect(receiver.received.at(-1)?.json).toMatchObject({
             amounts: [{ amount: '10.00', currency: 'EUR' }],
-            summary: expect.stringMatching(/^1 posted order of orders is stated in another currency since,/),
+            summary: expect.stringMatching(
+              /^1 posted order of job orders is stated in another currency since,/,
+            ),
             command: 'npx influencer-sync statement restated',
             link: 'https://ops.example.com/influencers/restated?source=shop',
           });

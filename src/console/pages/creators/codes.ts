@@ -349,10 +349,10 @@ function useChart(
   const [from = -1, to = -1] = [leak?.began?.from, leak?.began?.to].map((day) => days.indexOf(day ?? ''));
   const band = leak === undefined || from < 0 || to < 0 ? null : { from, to, name: describeStart(leak) };
   return barChart(
-    days.map((day, index) => {
+    days.map((day) => {
       const { orders = 0, withoutLink = 0 } = use.find((one) => one.day === day) ?? {};
       return {
-        label: index % 30 === 0 ? day : '',
+        label: day,
         value: orders,
         part: orders - withoutLink,
         name: `${day}: ${plural(orders, 'order')}, ${withoutLink} without a link`,

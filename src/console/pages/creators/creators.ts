@@ -39,7 +39,7 @@ import {
   table,
 } from '../../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../../read-query.ts';
-import { RETURN_FIELDS, RETURN_KEY, revenueChart, toReturnFilter } from '../money/returns.ts';
+import { RETURN_FIELDS, RETURN_KEY, revenueChart, toReturnFilter, withDeals } from '../money/returns.ts';
 import { readRules } from '../money/statements.ts';
 import { validity } from './codes.ts';
 import { dealColumns } from './deals.ts';
@@ -143,7 +143,7 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
     title: sums[0]?.name ?? deals[0]?.influencerHandle ?? handle,
     content: html`${figures({ sums: sums.map(describeReturn), statements, unknownOrders, deals }, visit)}
 ${'problem' in rules ? html`<p>The open statements are shown without fixed fees.</p>${rules.problem}` : null}
-${unknown === null ? null : html`<p class="notice">${unknown}</p>`}
+${unknown.length === 0 ? null : html`<p class="notice">${withDeals(unknown, visit)}</p>`}
 ${monthCharts(months, { creator: handle, visit })}
 ${foldedTable(
   {

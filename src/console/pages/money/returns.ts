@@ -4,7 +4,6 @@ import {
   type ReturnSum,
   SELF_PURCHASE_DAYS,
 } from '../../../core/money/returns.ts';
-import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
@@ -21,6 +20,7 @@ import {
   describeCustomersWon,
   describeMonths,
   describeReturn,
+  describeSelfPurchases,
   explainUnknown,
 } from '../../../reports/money/returns.ts';
 import { definePage, type Visit } from '../../console-page.ts';
@@ -37,15 +37,14 @@ import {
 } from '../../markup/filter.ts';
 import {
   anchor,
+  blockList,
   creatorAnchor,
   creatorLink,
   dealAnchor,
   dealLink,
   facet,
   figure,
-  orderLink,
   pagedTable,
-  table,
 } from '../../markup/parts.ts';
 import { keyOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 import { findMonthToClose } from './statements.ts';
@@ -59,7 +58,7 @@ const MONTHS = 12;
 /** The revenue and cost of the last month that is over beside the month before, a year in pictures, and who brought it. */
 export const returnsPage = definePage(PATH, async (visit) => {
   const { reportingCurrency } = visit.config.statements;
-  const convertInto = byOption('Convert into', reportingCurrency === null ? [] : [reportingCurrency]);
+  const convertInto = byOption('Amounts in', reportingCurrency === null ? [] : [reportingCurrency]);
   const asked = readFilter(visit, {
     by: hidden(byChoice('', GROUPS, 'creator').read),
     ...RETURN_FIELDS,
@@ -93,9 +92,14 @@ ${last === null ? null : totals(trend, { last, visit })}
 ${asked.form()}
 ${inCurrency === null ? null : html`<p>Amounts in other currencies are converted into ${inCurrency} at the rate of the day of each order. If a rate is missing, the sum is unknown.</p>`}
 ${returnTable(rows, { by, visit })}
-<p class="dim">Cost: commission and fixed fees. ROI: profit in percent of the cost. New customers: whose first known order it is. A number that cannot be known is shown as unknown, never as 0. ${explainUnknown(rows)}</p>`,
+<p class="dim">Cost: commission and fixed fees. ROI: profit in percent of the cost. New customers: whose first known order it is. A number that cannot be known is shown as unknown, never as 0. ${withDeals(explainUnknown(rows), visit)}</p>`,
   };
 });
+
+/** Why figures are unknown, with links to the deals. */
+export function withDeals(parts: ReturnType<typeof explainUnknown>, visit: Visit): Html {
+  return html`${parts.map((part) => (typeof part === 'string' ? part : dealAnchor(visit, part.dealId)))}`;
+}
 
 const MOST_CURRENCIES = 20;
 /** More figures and pictures would hide the list; their months are in the list by month. */
@@ -281,26 +285,15 @@ ${pagedTable(
   ],
 )}
 <p class="dim">At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.</p>
-<h2>Orders that creators may have placed themselves <small>last ${SELF_PURCHASE_DAYS} days</small></h2>
-<p>The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.</p>
 ${
   own === null
-    ? html`<p>${anchor(visit.link(WON_PATH, { ...queryWithout(visit, 'show', 'after', 'zone', 'done'), show: 'own' }), 'List them')}</p>`
-    : table(
-        {
-          rows: own,
-          about: 'Orders that creators may have placed themselves',
-          visit: null,
-          none: 'None is known. This needs customer_key and look-ups in real time.',
-        },
-        [
-          column('Day', ({ day }) => day),
-          column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
-          column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
-          column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
-          number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
-        ],
-      )
+    ? html`<p>${anchor(visit.link(WON_PATH, { ...queryWithout(visit, 'show', 'after', 'zone', 'done'), show: 'own' }), 'List orders that creators may have placed themselves')}</p>`
+    : own.length === 0
+      ? html`<p class="none">No order is known that a creator may have placed. This needs customer_key and look-ups in real time.</p>`
+      : blockList(
+          describeSelfPurchases(own, { days: SELF_PURCHASE_DAYS, hasMore: own.length === PAGE_ROWS }),
+          visit,
+        )
 }`,
   };
 });

@@ -21,14 +21,14 @@ export const filesUnusual: ProblemFinder = {
         {
           job: job.name,
           since: oldest.foundAt,
-          summary: `${plural(mine.length, 'check')} found something unusual in files of ${job.name}. The files were not held: ${checks}.`,
+          summary: `${plural(mine.length, 'check')} found something unusual in files of job ${job.name}. The files were not held: ${checks}.`,
           command: 'npx influencer-sync checks',
           page: '/checks',
         },
       ];
     });
   },
-  over: (job) => `No unusual file of ${job} needs your attention any more.`,
+  over: (job) => `No unusual file of job ${job} needs your attention any more.`,
 };
 
 export const filesLate: ProblemFinder = {
@@ -56,7 +56,7 @@ export const filesLate: ProblemFinder = {
       ];
     });
   },
-  over: (job) => `A new file of every source of ${job} has arrived.`,
+  over: (job) => `A new file of every source of job ${job} has arrived.`,
 };
 
 export const filesHeld: ProblemFinder = {
@@ -74,14 +74,14 @@ export const filesHeld: ProblemFinder = {
       found.push({
         job: job.name,
         since: runs.find(({ job: { name } }) => name === job.name)?.run.startedAt ?? at,
-        summary: `${plural(held.length, 'file')} of ${job.name} ${held.length === 1 ? 'is' : 'are'} held, and none of ${held.length === 1 ? 'its' : 'their'} rows count: ${codes}.`,
+        summary: `${plural(held.length, 'file')} of job ${job.name} ${held.length === 1 ? 'is' : 'are'} held, and none of ${held.length === 1 ? 'its' : 'their'} rows count: ${codes}.`,
         command: 'npx influencer-sync files --state held',
         page: held.length === 1 ? `/files/${first.id}` : '/files?state=held',
       });
     }
     return found;
   },
-  over: (job) => `No file of ${job} is held any more.`,
+  over: (job) => `No file of job ${job} is held any more.`,
 };
 
 export const eventsUnread: ProblemFinder = {
@@ -133,7 +133,7 @@ export const mirrorStale: ProblemFinder = {
       found.push({
         job: job.name,
         since: new Date(last),
-        summary: `No run of ${job.name} has finished for more than ${hours} hours, so its mirror is out of date.`,
+        summary: `No run of job ${job.name} has finished for more than ${hours} hours, so its mirror is out of date.`,
         command: `npx influencer-sync run ${job.name}`,
         page: `/runs?job=${encodeURIComponent(job.name)}`,
       });

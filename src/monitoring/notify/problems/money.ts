@@ -36,8 +36,8 @@ export const doubts: ProblemFinder = {
         amounts: addUp(sums),
         summary:
           doubtful === 1
-            ? `${countOf(1, items)} of ${name} is in doubt: it was sent, but no answer says whether the service processed it. It is not sent again until you decide.`
-            : `${countOf(doubtful, items)} of ${name} are in doubt: they were sent, but no answer says whether the service processed them. They are not sent again until you decide.`,
+            ? `${countOf(1, items)} of job ${name} is in doubt: it was sent, but no answer says whether the service processed it. It is not sent again until you decide.`
+            : `${countOf(doubtful, items)} of job ${name} are in doubt: they were sent, but no answer says whether the service processed them. They are not sent again until you decide.`,
         command: 'npx influencer-sync review',
         page:
           doubtful === 1 && oldest !== undefined
@@ -60,7 +60,7 @@ export const doubts: ProblemFinder = {
   over: (job) =>
     job === null
       ? 'No mail with a statement is unclear any more.'
-      : `No request of ${job} is in doubt any more.`,
+      : `No request of job ${job} is in doubt any more.`,
 };
 
 export const creditedTwice: ProblemFinder = {
@@ -73,12 +73,12 @@ export const creditedTwice: ProblemFinder = {
       job,
       since: at,
       amounts: addUp(credits),
-      summary: `The service accepted ${plural(credits.length, 'order')} of ${job} more than once, so influencers were credited too much. Correct it in the service, then acknowledge each.`,
+      summary: `The service accepted ${plural(credits.length, 'order')} of job ${job} more than once, so influencers were credited too much. Correct it in the service, then acknowledge each.`,
       command: 'npx influencer-sync review',
       page: '/doubts',
     }));
   },
-  over: (job) => `Every double credit of ${job} is acknowledged.`,
+  over: (job) => `Every double credit of job ${job} is acknowledged.`,
 };
 
 export const entriesRefused: ProblemFinder = {
@@ -99,7 +99,7 @@ export const entriesRefused: ProblemFinder = {
           job: name,
           since: new Date(Math.min(...sums.map(({ since }) => since.getTime()))),
           amounts,
-          summary: `The service refused ${what} of ${name}. The job sends ${refused === 1 ? 'it' : 'them'} again only when the cause is fixed, for example a deal in codes.csv.`,
+          summary: `The service refused ${what} of job ${name}. The job sends ${refused === 1 ? 'it' : 'them'} again only when the cause is fixed, for example a deal in codes.csv.`,
           command:
             amounts.length === 0
               ? 'npx influencer-sync status'
@@ -110,7 +110,7 @@ export const entriesRefused: ProblemFinder = {
       ];
     });
   },
-  over: (job) => `The service refuses nothing of ${job} any more.`,
+  over: (job) => `The service refuses nothing of job ${job} any more.`,
 };
 
 export const ordersHeld: ProblemFinder = {
@@ -130,14 +130,14 @@ export const ordersHeld: ProblemFinder = {
           since: new Date(Math.min(...groups.map(({ since }) => since.getTime()))),
           amounts: addUp(groups),
           withoutAmount: unknown,
-          summary: `${plural(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${sayReasons(reasons)}.${unknown === 0 ? '' : held === 1 ? ' Its amount is not known.' : ` The amount of ${unknown} of them is not known.`} ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
+          summary: `${plural(held, 'order')} of job ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${sayReasons(reasons)}.${unknown === 0 ? '' : held === 1 ? ' Its amount is not known.' : ` The amount of ${unknown} of them is not known.`} ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
           command: 'npx influencer-sync review --held',
           page: `/held?job=${encodeURIComponent(job)}`,
         },
       ];
     });
   },
-  over: (job) => `No held order of ${job} waits for a decision any more.`,
+  over: (job) => `No held order of job ${job} waits for a decision any more.`,
 };
 
 /** As many reasons as a message names, those of the most orders. */
@@ -160,21 +160,21 @@ export const ordersRestated: ProblemFinder = {
     return [...byJob].map(([job, sums]) => {
       const count = sums.reduce((sum, { orders }) => sum + orders, 0);
       const [it, earns] = count === 1 ? ['it', 'It earns'] : ['they', 'They earn'];
-      const names = [...new Set(sums.map((sum) => sum.job))].join(', ');
+      const names = [...new Set(sums.map((sum) => sum.job))];
       const sources = [...new Set(sums.map(({ source }) => source))];
       const [source = ''] = sources;
       return {
         job,
         since: new Date(Math.min(...sums.map(({ since }) => since.getTime()))),
         amounts: addUp(sums),
-        summary: `${plural(count, 'posted order')} of ${names} ${count === 1 ? 'is' : 'are'} stated in another currency since, so it is unknown what ${it} ${count === 1 ? 'comes' : 'come'} to now. ${earns} what ${it} earned before, until an export states ${count === 1 ? 'it' : 'them'} in the currency that was sent, or you decide.`,
+        summary: `${plural(count, 'posted order')} of ${names.length === 1 ? 'job' : 'jobs'} ${names.join(', ')} ${count === 1 ? 'is' : 'are'} stated in another currency since, so it is unknown what ${it} ${count === 1 ? 'comes' : 'come'} to now. ${earns} what ${it} earned before, until an export states ${count === 1 ? 'it' : 'them'} in the currency that was sent, or you decide.`,
         command: 'npx influencer-sync statement restated',
         page: sources.length === 1 ? `/restated?source=${encodeURIComponent(source)}` : '/restated',
       };
     });
   },
   over: (job) =>
-    `No posted order of ${job ?? 'a former job'} waits to be settled in the currency that was sent.`,
+    `No posted order of ${job === null ? 'a former job' : `job ${job}`} waits to be settled in the currency that was sent.`,
 };
 
 export const totalsDiffer: ProblemFinder = {
@@ -289,7 +289,7 @@ export const codesUnowned: ProblemFinder = {
       job,
       since: new Date(`${sums.map(({ since }) => since).toSorted()[0]}T00:00:00Z`),
       amounts: addUp(sums),
-      summary: `Orders of ${job} carry codes without an owner, so no influencer is credited with their revenue.${isWatched ? '' : ' It exceeds notify.unowned_codes_above.'}`,
+      summary: `Orders of job ${job} carry codes without an owner, so no influencer is credited with their revenue.${isWatched ? '' : ' It exceeds notify.unowned_codes_above.'}`,
       command:
         'npx influencer-sync query "select code, currency, sum(amount) from bi.unattributed_revenue group by 1, 2 order by 3 desc"',
       page: '/codes',
