@@ -15,7 +15,7 @@ const WIDTHS = [1280, 320];
 /** Widths at which nothing may be cut: windows, a tablet, a phone, and 1280 px enlarged to 400 %. */
 const OTHER_WIDTHS = [1440, 1024, 800, 390];
 
-/** What a person cannot see whole: what sticks out of the window or of its table, and amounts that a line breaks. */
+/** What a person cannot see whole: what sticks out of the window or of its table, buttons that touch, and amounts that a line breaks. */
 async function notWhole(page: Page): Promise<string[]> {
   const found = (await page.evaluate(`(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -32,7 +32,11 @@ async function notWhole(page: Page): Promise<string[]> {
         range.setEnd(texts.currentNode, part.index + part[0].length);
         if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push('a line breaks ' + part[0] + ' at ' + clientWidth + ' px');
       }
-    return [...(scrollWidth > clientWidth ? [scrollWidth - clientWidth + ' px wider than a window of ' + clientWidth + ' px'] : []), ...cut, ...broken];
+    const touching = [...document.querySelectorAll('main button + button')].filter((one) => {
+      const [before, after] = [one.previousElementSibling, one].map((each) => each.getBoundingClientRect());
+      return after.width > 0 && after.left < before.right + 4 && after.top < before.bottom + 4;
+    }).map((one) => 'touches the button before it at ' + clientWidth + ' px: ' + one.outerHTML.slice(0, 160));
+    return [...touching, ...(scrollWidth > clientWidth ? [scrollWidth - clientWidth + ' px wider than a window of ' + clientWidth + ' px'] : []), ...cut, ...broken];
   })()`)) as string[];
   return found;
 }
