@@ -225,7 +225,8 @@ begin
     state_reason = case p_decision when 'accept' then 'accepted by decision' when 'write_off' then 'written off by decision' end,
     deal_id = case when p_decision = 'accept' then coalesce(p_deal_id, e.deal_id) else e.deal_id end,
     collab_id = case when p_decision = 'accept' then coalesce(p_collab_id, e.collab_id) else e.collab_id end,
-    resends_approved = e.resends_approved + (p_decision = 'resend')::integer,
+    not_sent = e.not_sent + (p_decision = 'resend' and found_state = 'rejected')::integer,
+    resends_approved = e.resends_approved + (p_decision = 'resend' and found_state = 'in_doubt')::integer,
     not_before = case when p_decision = 'resend' then null else e.not_before end,
     state_changed_at = clock_timestamp()
     where e.entry_id = p_entry_id returning true, e.state;
@@ -269,13 +270,14 @@ CREATE FUNCTION ledger.note_change() RETURNS trigger
 begin
   insert into ledger.changes (entry_id, kind, attempt, old_state, reason, old_body_hash, new_body_hash, run_id, backfill_id)
   values (new.entry_id,
-    case when new.state = 'held' then 'held' when old.state = 'held' then 'released' else 'replaced' end,
-    old.attempt, old.state, case when new.state = 'held' then new.state_reason else old.state_reason end,
+    case when new.state = 'held' then 'held' when old.state = 'held' then 'released'
+      when new.state = 'in_doubt' then 'withdrawn' else 'replaced' end,
+    old.attempt, old.state, case when new.state in ('held', 'in_doubt') then new.state_reason else old.state_reason end,
     old.body_hash, new.body_hash, new.run_id, coalesce(new.backfill_id, old.backfill_id));
   return null;
 end $$;
 
-COMMENT ON FUNCTION ledger.note_change() IS 'Trigger: writes to ledger.changes what an UPDATE of ledger.entries holds, releases or replaces.';
+COMMENT ON FUNCTION ledger.note_change() IS 'Trigger: writes to ledger.changes what an UPDATE of ledger.entries holds, releases, replaces or withdraws.';
 
 CREATE FUNCTION ledger.written_key(order_platform text, order_id text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -6041,23 +6043,23 @@ CREATE TABLE ledger.changes (
     run_id bigint NOT NULL,
     backfill_id bigint,
     changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT changes_kind_check CHECK ((kind = ANY (ARRAY['held'::text, 'released'::text, 'replaced'::text]))),
+    CONSTRAINT changes_kind_check CHECK ((kind = ANY (ARRAY['held'::text, 'released'::text, 'replaced'::text, 'withdrawn'::text]))),
     CONSTRAINT held_says_why CHECK (((kind <> 'held'::text) OR (reason IS NOT NULL)))
 );
 
-COMMENT ON TABLE ledger.changes IS 'Append-only: what happened to an entry while no request was in flight. It was held, released again, or its request was replaced.';
+COMMENT ON TABLE ledger.changes IS 'Append-only: what happened to an entry while no request was in flight. It was held, released again, its request was replaced, or it was not to be sent again.';
 
 COMMENT ON COLUMN ledger.changes.change_id IS 'Counts up.';
 
 COMMENT ON COLUMN ledger.changes.entry_id IS 'Entry.';
 
-COMMENT ON COLUMN ledger.changes.kind IS 'held (not to be sent until something changes), released (ready again), replaced (another request body, ready).';
+COMMENT ON COLUMN ledger.changes.kind IS 'held (not to be sent until something changes), released (ready again), replaced (another request body, ready), withdrawn (not to be sent again after a doubt, so in doubt as before).';
 
 COMMENT ON COLUMN ledger.changes.attempt IS 'Claims before it.';
 
 COMMENT ON COLUMN ledger.changes.old_state IS 'State before it.';
 
-COMMENT ON COLUMN ledger.changes.reason IS 'Why it is held; of a release, why it was.';
+COMMENT ON COLUMN ledger.changes.reason IS 'Why it is held or withdrawn; of a release, why it was held.';
 
 COMMENT ON COLUMN ledger.changes.old_body_hash IS 'Digest of the request body before it.';
 
@@ -8970,7 +8972,7 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seeds F
 
 CREATE TRIGGER key_is_folded BEFORE INSERT ON ledger.entries FOR EACH ROW WHEN (((new.effect = 'referral'::text) AND (new.order_key IS NULL) AND (new.key = ledger.written_key(new.order_platform, new.order_id)) AND (new.key <> ledger.order_key(new.order_platform, new.order_id)))) EXECUTE FUNCTION ledger.refuse_written_key();
 
-CREATE TRIGGER note_change AFTER UPDATE ON ledger.entries FOR EACH ROW WHEN (((old.body_hash IS DISTINCT FROM new.body_hash) OR ((old.state = 'held'::text) IS DISTINCT FROM (new.state = 'held'::text)) OR ((new.state = 'held'::text) AND (old.state_reason IS DISTINCT FROM new.state_reason)))) EXECUTE FUNCTION ledger.note_change();
+CREATE TRIGGER note_change AFTER UPDATE ON ledger.entries FOR EACH ROW WHEN (((old.body_hash IS DISTINCT FROM new.body_hash) OR ((old.state = 'held'::text) IS DISTINCT FROM (new.state = 'held'::text)) OR ((new.state = 'held'::text) AND (old.state_reason IS DISTINCT FROM new.state_reason)) OR ((old.state = 'ready'::text) AND (new.state = 'in_doubt'::text) AND (old.attempt = new.attempt)))) EXECUTE FUNCTION ledger.note_change();
 
 CREATE TRIGGER note_earnings AFTER INSERT ON ledger.adjustments FOR EACH ROW EXECUTE FUNCTION reporting.note_changed_entry();
 

@@ -1997,9 +1997,9 @@ export interface LedgerChanges {
    */
   entry_id: Int8;
   /**
-   * held (not to be sent until something changes), released (ready again), replaced (another request body, ready).
+   * held (not to be sent until something changes), released (ready again), replaced (another request body, ready), withdrawn (not to be sent again after a doubt, so in doubt as before).
    */
-  kind: 'held' | 'released' | 'replaced';
+  kind: 'held' | 'released' | 'replaced' | 'withdrawn';
   /**
    * Digest of the request body after it.
    */
@@ -2013,7 +2013,7 @@ export interface LedgerChanges {
    */
   old_state: string;
   /**
-   * Why it is held; of a release, why it was.
+   * Why it is held or withdrawn; of a release, why it was held.
    */
   reason: string | null;
   /**

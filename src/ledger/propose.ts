@@ -222,7 +222,8 @@ async function withdrawResent(trx: Transaction<DB>): Promise<number> {
     update ledger.entries e
     set state = 'in_doubt',
       state_reason = 'not sent again, because it is no longer credited: ' || c.undesired_because,
-      doubtful_attempt = coalesce(e.doubtful_attempt, e.attempt), state_changed_at = clock_timestamp()
+      doubtful_attempt = coalesce(e.doubtful_attempt, e.attempt),
+      doubted_at = coalesce(e.doubted_at, e.state_changed_at), state_changed_at = clock_timestamp()
     ${fromUndesired} and not ${neverSent}`;
 }
 

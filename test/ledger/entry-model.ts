@@ -165,6 +165,8 @@ function* nextWorlds(world: World, rules: Rules): Generator<World> {
     if (entry !== null)
       yield { ...world, entry, approvalsLeft: world.approvalsLeft - 1, workers: world.workers.map(disown) };
   }
+  const withdrawn = rules.apply(world.entry, { kind: 'withdrawn' });
+  if (withdrawn !== null) yield { ...world, entry: withdrawn };
   // The service can report an order that it has processed at any later time, also repeatedly.
   if (world.processed > 0) {
     const entry = rules.apply(world.entry, { kind: 'evidenced' });

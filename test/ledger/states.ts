@@ -26,6 +26,8 @@ export type LedgerEvent =
   | { readonly kind: 'held' }
   /** An entry that was held is to be sent after all. */
   | { readonly kind: 'released' }
+  /** The entry, which was to be sent again after a doubt, is no longer desired. */
+  | { readonly kind: 'withdrawn' }
   /** Another request replaces one that was not processed (propose.ts). */
   | { readonly kind: 'replaced' }
   | { readonly kind: 'decided'; readonly decision: 'accept' | 'write_off' | 'resend' }
@@ -73,6 +75,8 @@ export function applyEvent(entry: EntryFacts, event: LedgerEvent): EntryFacts | 
       return isUnsent(entry) || entry.state === 'held' ? { ...afterRefusal(entry), state: 'held' } : null;
     case 'released':
       return entry.state === 'held' ? { ...entry, state: 'ready' } : null;
+    case 'withdrawn':
+      return entry.state === 'ready' && !isUnsent(entry) ? doubt(entry) : null;
     case 'replaced':
       return isUnsent(entry) ? { ...afterRefusal(entry), state: 'ready' } : null;
     case 'decided':
@@ -90,7 +94,7 @@ export function foldEvents(events: Iterable<LedgerEvent>): EntryFacts {
 }
 
 /** True if no request for the entry can have been processed. */
-function isUnsent({ state, attempt, notSent, doubtfulAttempt }: EntryFacts): boolean {
+export function isUnsent({ state, attempt, notSent, doubtfulAttempt }: EntryFacts): boolean {
   if (state === 'rejected') return true;
   return state === 'ready' && attempt === notSent && doubtfulAttempt === null;
 }
@@ -130,7 +134,8 @@ function applyDecision(entry: EntryFacts, decision: 'accept' | 'write_off' | 're
     case 'write_off':
       return entry.state === 'in_doubt' ? { ...entry, state: 'written_off' } : null;
     case 'resend':
-      return entry.state === 'in_doubt' || entry.state === 'rejected'
+      if (entry.state === 'rejected') return { ...afterRefusal(entry), state: 'ready' };
+      return entry.state === 'in_doubt'
         ? { ...entry, state: 'ready', resendsApproved: entry.resendsApproved + 1 }
         : null;
   }

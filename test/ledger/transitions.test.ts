@@ -23,7 +23,15 @@ import {
   startWorker,
   type Worker,
 } from './entries.ts';
-import { applyEvent, type EntryFacts, foldEvents, type LedgerEvent, newEntry, SITUATIONS } from './states.ts';
+import {
+  applyEvent,
+  type EntryFacts,
+  foldEvents,
+  isUnsent,
+  type LedgerEvent,
+  newEntry,
+  SITUATIONS,
+} from './states.ts';
 
 const outcomes: Record<Outcome['kind'], Outcome> = {
   accepted: { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' },
@@ -68,7 +76,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
  */
 function eventOf({ body }: Proposal, entry: EntryFacts, before: string): LedgerEvent | null {
   if (entry.state === 'held') return body === null ? null : { kind: 'released' };
-  if (body === null) return entry.state === 'rejected' ? null : { kind: 'held' };
+  if (body === null && entry.state === 'rejected') return null;
+  if (body === null) return { kind: isUnsent(entry) ? 'held' : 'withdrawn' };
   return body === before ? null : { kind: 'replaced' };
 }
 

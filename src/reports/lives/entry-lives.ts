@@ -187,6 +187,7 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Entry
       union all
       select changed_at, 5, 'changed', case kind
           when 'held' then 'held: ' || reason
+          when 'withdrawn' then reason
           when 'released' then 'released, was held: ' || coalesce(reason, 'no reason')
           else 'another request replaces it' end, null, null, null, null
       from ledger.changes where entry_id = ${entryId}::bigint
