@@ -2,7 +2,7 @@ import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { maxDecimals } from '../../core/money.ts';
 import type { Layout, MoneyFormat } from '../layout/to-layout.ts';
-import { isPlain } from './parse-money.ts';
+import { DASHES, isPlain } from './parse-money.ts';
 
 /**
  * Checks that the amounts of a file are read with the decimal mark with which they were written. `1.250` is 1250 where
@@ -58,7 +58,7 @@ export function watchMarks(
         ofThree.isShown ||= money.decimal === '.';
         return;
       }
-      const last = lastMark(text);
+      const last = lastMark(text.replace(DASHES, '$100'));
       if (last === null) return;
       const { whole, mark, digits, hasGroups } = last;
       const isDecimal = mark === money.decimal;

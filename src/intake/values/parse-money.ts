@@ -124,15 +124,19 @@ export function statedCurrency(text: string): string | null {
   return stated[0]?.[0] ?? null;
 }
 
-/** Returns text in NFKC with single blanks and a plain minus, without the marks of spreadsheets for text. */
+/** Returns text in NFKC with single blanks, a plain minus and cents as digits, without the marks of spreadsheets for text. */
 function tidy(text: string): string {
   return toNfkc(text)
     .replace(/\s+/g, ' ')
     .trim()
     .replace(/^="(.*)"$/, '$1')
     .replace(/^'\s*/, '')
-    .replace('\u2212', '-');
+    .replace('\u2212', '-')
+    .replace(DASHES, '$100');
 }
+
+/** No cents, as people write it by hand: `12,-`, `1.250,--`, `Fr. 12.–`. */
+export const DASHES = /(?<=\d)([.,])[-\u2013\u2014]{1,2}(?!\d)/;
 
 /** True if an amount has zeros but no other digit, whatever its format. */
 export function isZero(amount: string): boolean {

@@ -55,6 +55,7 @@ test.each([
 test('and so does a layout with a decimal comma, for the other mark', async () => {
   expect(await read(COMMA, ['1,000', '2,500'])).toMatchObject(UNKNOWN);
   expect(await read(COMMA, ['1.000', '2.500'])).toEqual(['1000.00', '2500.00']);
+  expect(await read(COMMA, ['1,000,-', '1.250,-'])).toEqual(['1250.00', 'bad_money']);
 });
 
 test('the setting of the source decides, whatever the layout says', async () => {
