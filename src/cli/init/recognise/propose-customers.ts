@@ -6,6 +6,8 @@ import {
   isInUse,
   isNo,
   isOfOtherChannel,
+  isOfTags,
+  isRefusal,
   isTimeOfConsent,
   isYes,
   smellOf,
@@ -208,7 +210,8 @@ function readConsent(
   if (formats !== null && !isDateOrderOpen(formats))
     return { column, kind: 'times', given: [], refused: [], neither: [] };
   const { counts } = cells;
-  if (!isAsked && (!mayAskForConsent(header) || counts.size === 0 || counts.size > MAX_WORDS)) return null;
+  const mayRefuse = mayAskForConsent(header) || (!isOfTags(header) && [...counts.keys()].some(isRefusal));
+  if (!isAsked && (!mayRefuse || counts.size === 0 || counts.size > MAX_WORDS)) return null;
   const words = [...counts.keys()].slice(0, MAX_WORDS);
   const given = words.filter((word) => isYes(word, header, isAsked) || consentWords.has(foldWord(word)));
   return {

@@ -26,7 +26,7 @@ const NO = [
 
 /** Words of a status that take permission away, or that show that it was never confirmed. */
 const REFUSAL =
-  /unsubscri|opt(?:ed)?[ _-]?out|suppress|bounc|black[ _-]?list|block|clean(?:ed)?$|complain|spam|delet|disabled|inactiv|pending|unconfirmed|not[ _-]?(?:confirmed|subscribed)|non[ _-]?subscribed|never[ _-]?subscribed|abgemeldet|gelöscht|gesperrt|afgemeld|uitgeschreven|désabonné|désinscrit|desuscrit|baja|rebotad|disiscritt|cancellat|descadastrad|avregistrer/iu;
+  /unsubscri|opt(?:ed)?[ _-]?out|suppress|bounc|black[ _-]?list|block|clean(?:ed)?$|complain|plainte|beschwerde|klacht|spam|delet|disabled|inactiv|pending|unconfirmed|not[ _-]?(?:confirmed|subscribed)|non[ _-]?subscribed|never[ _-]?subscribed|abgemeldet|gelöscht|gesperrt|afgemeld|uitgeschreven|désabonné|désinscrit|desuscrit|baja|rebot|rebond|disiscritt|cancellat|descadastrad|avregistrer/iu;
 
 /** Headers whose cells take permission away. */
 const REFUSAL_HEADER =
@@ -56,7 +56,8 @@ const CONSENT_HEADER =
 const IN_USE_HEADER =
   /^(?:(?:is|e ?mail|address|account) )*(?:active|valid|deliverable|reachable|enabled|aktiv|actief|gültig)$/iu;
 /** Words that say only that an address is in use. */
-const IN_USE = /^(?:active|activ[oa]|aktiv|actief|actif|attiv[oa]|ativ[oa])$/u;
+const IN_USE =
+  /^(?:ok|valid|valid[eo]|válid[oa]|gültig|geldig|active|activ[oa]|aktiv|actief|actif|attiv[oa]|ativ[oa])$/u;
 /** Headers of lists of words that a shop gives to people: `vip, do-not-email`. */
 const TAGS_HEADER = /^(?:(?:customer|contact|subscriber|member|e ?mail) )?(?:tags?|labels?|segments?)$/iu;
 /** Headers of columns whose words say how a customer stands. */
@@ -79,7 +80,7 @@ const ASKING = new Set(
   [
     'e mail mails email emails marketing newsletter newsletters consent consents consented opt in optin opted',
     'subscribed accepts accept accepted permission permissions given granted gdpr dsgvo to for of the is has our',
-    'a customer customers subscriber contact status state receive receives promotional promotions updates',
+    'a customer customers subscriber contact status state receive receives promotional promotions updates rgpd lgpd',
     'einwilligung zur zum für abonniert abonné abonnée à au la le inscrit inscrite suscrito suscrita al boletín',
     'boletin iscritto iscritta alla subscription subscriptions subscribe mailing list member acepta acepto recibir',
     'publicidad correo correos electrónico electrónicos electronico electronicos comunicaciones comerciales por de el',

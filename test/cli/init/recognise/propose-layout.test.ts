@@ -327,6 +327,21 @@ test('of a Spanish list, only who accepts advertising and neither left nor bounc
   });
 });
 
+test('words that take permission away count below any header, and a yes under a European law is one', async () => {
+  const rows = [
+    'a;Abonné;Oui;OK',
+    'b;Abonné;Oui;Rebond définitif',
+    'c;Abonné;Oui;Plainte',
+    'd;Abonné;Non;OK',
+  ];
+  const text = ['Adresse e-mail;Statut;Consentement RGPD;Délivrabilité', ...rows].join('\n');
+  const { sources } = await look(
+    folderWith({ 'contacts.csv': `${text.replace(/^(\w);/gm, '$1@example.fr;')}\n` }),
+  );
+  expect(sources[0]?.examined).toMatchObject({ rows: 4, submitted: 1, passedOver: { contradicting: 3 } });
+  expect(sources[0]?.proposed?.assumed.map(({ header }) => header)).toEqual(['Délivrabilité']);
+});
+
 test.each([
   ['Acepta publicidad', 'Contento', [['Contento', 'consent']]],
   ['Correo electrónico', 'Contacto', [['Contacto', 'email']]],
