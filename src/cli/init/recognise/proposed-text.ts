@@ -224,7 +224,8 @@ export function unknownStatesOf(column: MeasuredColumn, { saysNo, isPaid }: Stat
 }
 
 function statesOf({ cells }: MeasuredColumn): readonly string[] {
-  return [...cells.counts.keys()].filter((word) => !word.includes('@')).slice(0, 50);
+  const words = [...cells.counts.keys()].filter((word) => !word.includes('@'));
+  return [...new Map(words.map((word) => [foldWord(word), word])).values()].slice(0, 50);
 }
 
 /** The words of a column that mean that an order was paid; `paid` if none is known to. */
