@@ -18,6 +18,7 @@ import { describeHeldOrders } from '../../src/reports/held/describe-held-orders.
 import { formatAtLeast } from '../../src/reports/money/at-least.ts';
 import { describeLeaks } from '../../src/reports/money/leaks.ts';
 import { describeOtherCurrency } from '../../src/reports/money/other-currency.ts';
+import { BELOW_ZERO, REFUNDS_APART } from './decide/gate.ts';
 import type { Disposition, DispositionGroup } from './read-dispositions.ts';
 import type { OrderCounts, OrderDetails, OrdersReport } from './report.ts';
 
@@ -38,9 +39,9 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       parts: lines.slice(0, -1),
     };
   },
-  attention: ({ counts: { entries, other_currency }, doubts }) =>
+  attention: ({ counts: { entries, excluded, other_currency }, doubts }) =>
     clause(
-      entries.rejected + entries.held + doubts + other_currency,
+      entries.rejected + entries.held + doubts + other_currency + (excluded[BELOW_ZERO] ?? 0),
       'order needs your attention',
       'orders need your attention',
     ),
@@ -61,6 +62,16 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
         help: 'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.',
       }),
       ...describeHeldOrders({ groups: details.heldOrders, isStored: summary.isPlan !== true }),
+      ...section('Refunds that lower no order', {
+        count: counts.excluded[BELOW_ZERO] ?? 0,
+        parts: groupsAt('excluded', details)
+          .filter(({ reason }) => reason === BELOW_ZERO)
+          .map(({ orders, amount, currency }) =>
+            item(`${plural(orders, 'row')} below zero, ${formatMoney(amount, currency)}`),
+          ),
+        why: 'They lower no order, so the orders that they refund or cancel may count in full.',
+        help: REFUNDS_APART,
+      }),
       ...describeOtherCurrency(details.otherCurrency, { count: counts.other_currency }),
       ...(details.leaks.length === 0 ? [] : describeLeaks(details.leaks)),
       ...section('Refused by the service', {

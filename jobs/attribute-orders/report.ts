@@ -19,6 +19,7 @@ import {
   readRunDoubts,
   readRunFiles,
 } from '../../src/reports/runs/run-report.ts';
+import { BELOW_ZERO } from './decide/gate.ts';
 import {
   acceptedInRun,
   BY_BACKFILL,
@@ -153,7 +154,7 @@ export async function reportOrders(
     needsAttention:
       codeProblems.length > 0 ||
       files.needAttention ||
-      rejected + held + heldOrders.length + counts.other_currency > 0,
+      rejected + held + heldOrders.length + counts.other_currency + (counts.excluded[BELOW_ZERO] ?? 0) > 0,
     details: {
       dispositions,
       credits: credited.credits,

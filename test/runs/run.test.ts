@@ -29,6 +29,15 @@ const MIXED = toCsv([
 ]);
 
 describe('run --json', () => {
+  it('ends with 3 while rows below zero lower no order, and names their sum', async () => {
+    const shop = await openWorkshop();
+    shop.drop('1.csv', toCsv([{ id: '1' }, { id: 'r1', revenue: '-4.00', code: '' }]));
+    const { exitCode, stdout } = await shop.cli('run', 'orders');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('Refunds that lower no order (1)');
+    expect(stdout).toContain('1 row below zero, -4.00 EUR');
+  });
+
   it('ends with one run_finished event whose sums add up and whose amounts match the service to the cent', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', MIXED);

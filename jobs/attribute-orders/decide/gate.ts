@@ -83,6 +83,12 @@ const ORDER = {
 /** The time at which an order was placed, as far as its export contains it. */
 export const ORDERED_AT = firstOf(field('placedAt'), field('paidAt'));
 
+/** Why an order below zero is excluded: a refund or cancellation with an id of its own lowers no order. */
+export const BELOW_ZERO = 'negative_revenue';
+/** What a person does about them: nothing lowers the orders that they mean. */
+export const REFUNDS_APART =
+  'Export refunds in a column of the order, or in rows with its id, which a layout adds up (`grouping.sum`). If they lower nothing that is credited, say so by a rule of the layout: `exclusions: [{ reason: refund_row, columns: […], equals: […] }]`.';
+
 /** The amount of an order by the job's rule. */
 export const REVENUE: Readonly<Record<GateRules['revenue'], Amount>> = {
   total: ORDER.total,
@@ -171,6 +177,13 @@ function requirementsOf({
   const isNegative =
     revenue === 'total_less_refunds' ? isAbove(ZERO, total) : or(isAbove(ZERO, amount), isAbove(ZERO, total));
   const isOfBrand = equals(brand, setting(brandId));
+  // What a refund is called explains it only by a rule of its own: as cancelled, it would still lower no order.
+  const lowersNone = and(
+    isWhole,
+    isNegative,
+    or(isNull(exclusion), equals(exclusion, constant('cancelled'))),
+    or(isNull(brand), isOfBrand),
+  );
   return [
     {
       // A date after the export is wrong, often because day and month were swapped, and other dates then are, too. It comes first, because
@@ -188,7 +201,10 @@ function requirementsOf({
     {
       // A rule of the layout. One that reads a word that it does not know names both: `unknown_test:Mode=trial`.
       allowed: or(isNull(exclusion), isCreditedRule),
-      excluded: [[and(not(isCreditedRule), not(beginsWith(exclusion, 'unknown_'))), exclusion]],
+      excluded: [
+        [lowersNone, constant(BELOW_ZERO)],
+        [and(not(isCreditedRule), not(beginsWith(exclusion, 'unknown_'))), exclusion],
+      ],
       held: firstOf(upTo(exclusion, ':'), constant('unknown_exclusion')),
       canBeConfirmed: true,
     },
@@ -245,7 +261,7 @@ function requirementsOf({
       // A subtotal says nothing if nothing was paid.
       allowed: and(isAbove(amount, ZERO), or(isNull(total), isAbove(total, ZERO))),
       excluded: [
-        [and(isWhole, isNegative), constant('negative_revenue')],
+        [and(isWhole, isNegative), constant(BELOW_ZERO)],
         [and(isWhole, or(isSame(amount, ZERO), isSame(total, ZERO))), constant('zero_revenue')],
       ],
       held: constant('unknown_amount'),

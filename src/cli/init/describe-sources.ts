@@ -1,3 +1,4 @@
+import { BELOW_ZERO, REFUNDS_APART } from '../../../jobs/attribute-orders/decide/gate.ts';
 import { describeConsent } from '../../core/customer.ts';
 import { heldReason } from '../../core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
@@ -155,6 +156,9 @@ function outcomeLines(preview: OrdersPreview): readonly string[] {
     ...words,
     ...heldLines(heldOrders),
     never.length > 0 && `  Never posted: ${never.join(', ')}.`,
+    ...excluded
+      .filter(({ reason }) => reason === BELOW_ZERO)
+      .map(({ orders, revenue }) => `  ! Below zero: ${countAndSum(orders, revenue)}. ${REFUNDS_APART}`),
     organic > 0 && `  Without a code, link or influencer: ${plural(organic, 'order')}.`,
     ordersInHeldFiles > 0 && `  In files that would be held: ${plural(ordersInHeldFiles, 'order')}.`,
   ].filter((line) => line !== false);

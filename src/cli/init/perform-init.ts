@@ -1,4 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path';
+import { BELOW_ZERO } from '../../../jobs/attribute-orders/decide/gate.ts';
 import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { STARTER_REVENUE } from '../../../jobs/attribute-orders/settings.ts';
 import { jobKinds } from '../../../jobs/index.ts';
@@ -298,8 +299,11 @@ function hasHeld({ sources, refused }: Recognised): boolean {
       const { examined } = source;
       if (examined.kind === 'customers') return examined.held.length + unusableRows(source) > 0;
       if (examined.kind !== 'orders') return false;
-      const { held, heldOrders } = examined.preview;
-      return examined.problems.length + held.length + heldOrders.length + unusableRows(source) > 0;
+      const { held, heldOrders, excluded } = examined.preview;
+      const below = excluded.filter(({ reason }) => reason === BELOW_ZERO);
+      return (
+        examined.problems.length + held.length + heldOrders.length + below.length + unusableRows(source) > 0
+      );
     })
   );
 }

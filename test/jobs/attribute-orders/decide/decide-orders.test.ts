@@ -139,6 +139,17 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
   ['nothing paid', { total: '0.00', codes: ['MIRA'] }, 'excluded zero_revenue'],
   ['less than nothing paid', { total: '-1.00', codes: ['MIRA'] }, 'excluded negative_revenue'],
   [
+    'less than nothing, called cancelled: it lowers no order, whatever it is called',
+    { total: '-1.00', exclusion: 'cancelled', status: 'storno' },
+    'excluded negative_revenue',
+    { credited: ['paid'], notCredited: ['storno'] },
+  ],
+  [
+    'less than nothing, by a rule of its own',
+    { total: '-1.00', exclusion: 'refund_row' },
+    'excluded refund_row',
+  ],
+  [
     'all paid back',
     { refunded: '10.00', codes: ['MIRA'] },
     'excluded fully_refunded',
