@@ -21,6 +21,7 @@ import {
   rangesOf,
   stageOutdated,
 } from './order-by-age.ts';
+import { columnsMergedBy, STORED_COLUMNS } from './order-columns.ts';
 import { NO_REPEATS, settleContinuations, settleMissing, settleRepeats } from './settle-leftovers.ts';
 import { assignItems, meaningOf } from './summed-orders.ts';
 
@@ -258,22 +259,23 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
   const changed = changedIn(sourceFileId);
   await execute(trx)`
     with joined as materialized (
-      select o.order_version_id, intake.join_items(c.items, o.items) as items, c.doubt, o.items as own_items,
+      select o.order_version_id, o.replaces, intake.join_items(c.items, o.items) as items, o.items as own_items,
         -- A part of the order does not show what was rejected. A decision about that doubt holds for one row only.
         case when o.doubt is null and c.doubt = 'newer_row_rejected' then c.content_hash
           else '' end as doubted
       from ${changed} where o.items is not null and c.items is not null
     )
     update intake.orders o
-    set ${assignItems(sql`j.items`, 'o')}, doubt = coalesce(o.doubt, j.doubt),
-      content_hash = 'sum:' || md5(o.content_hash || j.items::text || j.doubted)
-    from joined j
+    set ${assignItems(sql`j.items`, 'o')}, doubt = coalesce(o.doubt, c.doubt), ${keep(sql`true`)},
+      content_hash = 'sum:' || md5(o.content_hash || j.items::text || j.doubted
+        || row(${meaningOf('c', (column) => KEPT.includes(column))})::text)
+    from joined j ${replacedVersion(sql`j.replaces`)}
     where o.order_version_id = j.order_version_id
       and o.order_version_id = any (array(select order_version_id from joined))
       and jsonb_array_length(j.items) > jsonb_array_length(j.own_items)`;
   await execute(trx)`
     with split as materialized (
-      select o.order_version_id, c.placed_at, c.paid_at
+      select o.order_version_id, o.replaces, o.amount < 0 as is_part
       from ${changed}
       cross join lateral (${statedBefore}) b
       where o.doubt is null and (o.amount + b.most > 0) is not false
@@ -286,12 +288,34 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
             end))
     )
     update intake.orders o
-    set doubt = 'may_be_split', content_hash = o.content_hash || ':may_be_split',
-      -- Rows of refunds often say only when they were refunded. The order was placed when it was.
-      placed_at = coalesce(o.placed_at, s.placed_at), paid_at = coalesce(o.paid_at, s.paid_at)
-    from split s
+    set doubt = 'may_be_split', content_hash = o.content_hash || ':may_be_split', ${keep(sql`s.is_part`)}
+    from split s ${replacedVersion(sql`s.replaces`)}
     where o.order_version_id = s.order_version_id
       and o.order_version_id = any (array(select order_version_id from split))`;
+}
+
+/*
+ * A part of an order often leaves blank what the order has: a refund says when it was refunded, and no code. It keeps what the
+ * version states that it replaces. What may be a newer state keeps only the times.
+ */
+const LISTS = STORED_COLUMNS.filter(({ type }) => type === 'text[]').map(({ column }) => column);
+const KEPT = [...columnsMergedBy('first').filter((column) => column !== 'doubt'), 'exclusion', ...LISTS];
+
+/** SQL that assigns to version `o` what it leaves blank, of version `c`. */
+function keep(isPart: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql.join(
+    KEPT.map((column) => {
+      const [own, known] = [sql.ref(`o.${column}`), sql.ref(`c.${column}`)];
+      const stated = LISTS.includes(column) ? sql`nullif(${own}, '{}')` : own;
+      const isKept = ['placed_at', 'paid_at'].includes(column) ? sql`true` : isPart;
+      return sql`${sql.ref(column)} = case when ${isKept} then coalesce(${stated}, ${known}) else ${own} end`;
+    }),
+  );
+}
+
+/** SQL that joins version `c`, which a staged one replaces. */
+function replacedVersion(id: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`cross join lateral (select c.* from intake.orders c where c.order_version_id = ${id} limit 1) c`;
 }
 
 const AMOUNT = sql`coalesce(total, subtotal)`;
@@ -329,8 +353,7 @@ function partOrWhole(versionId: RawBuilder<unknown>): RawBuilder<unknown> {
 
 /** SQL for the staged versions `o` of a file, each with the version `c` that it replaces. */
 function changedIn(sourceFileId: string): RawBuilder<unknown> {
-  const columns = sql`order_version_id, content_hash, items, doubt, row_count, placed_at, paid_at,
-      ${AMOUNT} as amount`;
+  const columns = sql`order_version_id, content_hash, items, doubt, row_count, ${AMOUNT} as amount`;
   return sql`
     (select ${columns}, replaces from intake.orders
       where source_file_id = ${sourceFileId}::bigint and not is_current) o

@@ -280,6 +280,39 @@ describe('items of orders', () => {
     expect(rows.map((row) => new Date(row.placed_at).toISOString())).toEqual(['2026-04-10T09:00:00.000Z']);
   });
 
+  test('of a part keep what it leaves blank: a refund has neither code nor owner nor time', async () => {
+    const shop = await openShop(database());
+    const blank = { placedAt: null, paidAt: null, codes: [], status: null, orderName: null };
+    const said = {
+      codes: ['MIRA'],
+      status: 'paid',
+      orderName: '#1',
+      exclusion: 'test',
+      influencerHandle: 'mira',
+    };
+    await shop.read(
+      { orders: [withItems('1', { x: 100 }, said), order('2', { ...said, total: '100.00' })] },
+      sums,
+    );
+    const refunds = () => [withItems('1', { y: -20 }, blank), order('2', { ...blank, total: '-20.00' })];
+    for (let times = 1; times <= 2; times += 1)
+      expect(await shop.read({ orders: refunds() }, sums)).toMatchObject({
+        ordersChanged: times === 1 ? 2 : 0,
+      });
+    const { rows } = await sql<{ said: unknown }>`
+      select jsonb_build_array(total, codes, codes_folded, status, order_name, exclusion, influencer_handle, placed_at is null) as said
+      from intake.orders where source = ${shop.source} and is_current order by order_id`.execute(shop.db);
+    const kept = [['MIRA'], ['mira'], 'paid', '#1', 'test', 'mira', false];
+    expect(rows.map((row) => row.said)).toEqual([
+      [80, ...kept],
+      [-20, ...kept],
+    ]);
+    // What is stated counts, and the whole order stands for itself.
+    await shop.read({ orders: [withItems('1', { z: -1 }, { ...blank, codes: ['LEA'] })] }, sums);
+    await shop.read({ orders: [withItems('1', { x: 100, y: -20, z: -1 }, { ...blank, codes: [] })] }, sums);
+    expect(await statesOf(shop)).toEqual(['1 79.0000 - x,y,z', '2 -20.0000 may_be_split -']);
+  });
+
   test('of a refund are a part also if the whole is no longer kept, or came to an unknown amount', async () => {
     const shop = await openShop(database());
     const whole = [order('1', { total: '100.00' }), order('2', { total: null, subtotal: null })];

@@ -147,7 +147,7 @@ export function ordersText(
     currency !== null && `currency: ${currency}     # by the name of the total`,
     joined !== null && `joined_columns: [{ name: ${quote(joined.name)}, columns: ${list(joined.columns)} }]`,
     (reference !== null || ofSales.length > 0) && [
-      'conditional_columns:     # a refund has a time of its own: export whole periods, so that its order keeps that of the sale',
+      'conditional_columns:     # a refund has a time of its own, which is not that of the order',
       ...(reference === null || item === null
         ? []
         : [
