@@ -175,7 +175,7 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, li
   const sent = creditedBy(entry);
   const decidedSo = isDecisionOf(entry, decided) ? decided : undefined;
   const dealId = sent.dealId ?? decidedSo?.dealId ?? null;
-  const who = sent.handle ?? decidedSo?.influencerHandle ?? null;
+  const who = sent.handle ?? decidedSo?.influencerHandle ?? entry.owner;
   const whom = who ?? (dealId === null ? 'its creator' : `deal ${dealId}`);
   const deal = who === null || dealId === null ? '' : ` (deal ${dealId})`;
   const money = amount === null ? '' : `: ${formatMoney(amount, currency)}`;

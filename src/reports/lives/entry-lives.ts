@@ -66,6 +66,8 @@ export type EntryLife = {
   readonly currency: string | null;
   readonly dealId: string | null;
   readonly collabId: string | null;
+  /** Who has the deal now, by the mirror or by codes.csv. Null: unknown. */
+  readonly owner: string | null;
   /** The frozen request body. */
   readonly body: string;
   /** Attempts, answers, evidence, decisions and adjustments, in chronological order. */
@@ -100,7 +102,9 @@ export async function readEntryLives(
     select e.entry_id as "entryId", ${entrySubject} as subject, e.job, e.state,
       e.state_reason as "stateReason",
       e.state_changed_at as "stateChangedAt", e.created_at as "createdAt", e.amount, e.currency,
-      e.deal_id as "dealId", e.collab_id as "collabId", e.body
+      e.deal_id as "dealId", e.collab_id as "collabId", e.body,
+      (select w.influencer_handle from reporting.deal_owners w
+        where w.deal_id = reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id'))) as owner
     from ledger.entries e where ${condition} order by e.entry_id limit 200`;
   return Promise.all(
     rows.map(async (entry) => ({

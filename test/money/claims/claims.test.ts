@@ -293,7 +293,7 @@ describe('a claim that an order was not credited', () => {
     ]);
     // The answer names those to whom it was sent, and not those whom the new decision names.
     for (const { answer } of later.slice(2, 4)) {
-      expect(answer.text).toMatch(/^Credited to (?:mia\.test \()?deal DEALMIA/);
+      expect(answer.text).toMatch(/^Credited to mia\.test \(deal DEALMIA/);
       expect(answer.text).not.toMatch(/ben\.test|BEN15/);
     }
   });
@@ -321,7 +321,7 @@ describe('a claim that an order was not credited', () => {
     );
     const odd = await shop.cli('claims', 'add', 'odd.csv');
     expect(odd.stdout.replace(/\s+/g, ' ')).toMatch(
-      /odd\.csv:2 amount: "-50\.00": The amount of an order is above zero\. Write .* odd\.csv:3 amount: "50,00": .* such as 1249\.00\./,
+      /odd\.csv:2 amount: "-50\.00": The amount of an order is above zero\. odd\.csv:3 amount: "50,00": .* such as 1249\.00\./,
     );
     const answers = async () =>
       eventsOf((await shop.cli('claims', '--json')).stdout, 'claim')
