@@ -69,12 +69,12 @@ export const GONE = 'its process was gone';
  * Settles the runs of a job whose process died. The caller holds the lease of the job, so no other run of it
  * is alive.
  *
- * @returns the number of settled runs.
+ * @returns the ids of the settled runs.
  */
 export async function settleDeadRuns(
   db: Database,
   options: { readonly job: string; readonly currentRunId: string },
-): Promise<number> {
+): Promise<readonly string[]> {
   const settled = await db
     .updateTable('ops.runs')
     .set({
@@ -86,6 +86,7 @@ export async function settleDeadRuns(
     .where('job', '=', options.job)
     .where('status', '=', 'running')
     .where('run_id', '<', options.currentRunId)
-    .executeTakeFirst();
-  return Number(settled.numUpdatedRows);
+    .returning('run_id')
+    .execute();
+  return settled.map(({ run_id: runId }) => runId);
 }

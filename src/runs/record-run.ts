@@ -55,7 +55,11 @@ export function recordRun<Settings extends JobSettings, Result>(
   return withLeases(db, { names, ttlMs, draining, explainBusy, waitingIn }, async ({ owner, heartbeat }) => {
     const service = client === null ? {} : { service: config.api.url };
     const runId = await beginRun(db, { ...record, ...service });
-    await settleDeadRuns(db, { job: record.job, currentRunId: runId });
+    // After a kill, Postgres may skip up to 32 numbers of runs.
+    for (const gone of await settleDeadRuns(db, { job: record.job, currentRunId: runId }))
+      options.progress.note(
+        `Run ${gone} was interrupted: its process is gone. Run ${runId} continues its work.`,
+      );
     const activity = recordActivity(db, { ...options, runId });
     try {
       await options.onBegun?.(runId);

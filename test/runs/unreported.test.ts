@@ -31,6 +31,9 @@ it('rejected rows of a run that died before its report are reported once, by the
     if (next.exitCode === 5) next = await shop.run();
     return next.exitCode !== 5;
   });
+  expect(JSON.stringify(next)).toMatch(
+    /Run 1 was interrupted: its process is gone\. Run \d+ continues its work/,
+  );
   expect(next).toMatchObject({
     exitCode: 3,
     finished: { status: 'issues', counts: { files: 1, rows: 3, rejected_rows: 1, entries: { accepted: 2 } } },
