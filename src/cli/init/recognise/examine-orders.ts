@@ -100,8 +100,7 @@ export async function examineOrders(
   if (times.formats === null) problems.push('No pattern can read the times.');
   else if (times.formats !== layout.times.formats)
     changes.push({ path: ['times'], value: times.formats, why: 'times have a different format' });
-  const separators =
-    layout.codes.pattern === null ? codeSeparatorsOf(measured.codes, layout.codes.split) : [];
+  const separators = codeSeparatorsOf(measured.codes, layout.codes.split);
   if (separators.length > 0)
     changes.push({
       path: ['codes', 'split'],

@@ -243,7 +243,7 @@ function statusText(status: MeasuredColumn, words: StatusWords): readonly string
     'status:',
     credited.length === 0
       ? '  credited: ["paid"]     # none of the words is known: list those that count'
-      : `  credited: ${list(credited.map(foldWord))}     # orders in these states count`,
+      : `  credited: ${list(credited.map(foldWord))}     # orders in these states count; a word that is listed nowhere here holds its orders`,
     ...(others.length === 0
       ? []
       : [`  known: ${list(others.map(foldWord))}     # these orders are not credited`]),
