@@ -196,7 +196,9 @@ test('unusual values adapt a known layout: decimal commas, other dates, other se
 const WOO = 'order_id,status,order_currency,order_total,coupon_codes,refunded_total,order_date';
 
 test('codes are separated also where a layout has a pattern for other cells', async () => {
-  const cells = ['MIA10|WELCOME5', 'code:LEA5|amount:5.00'].map((cell, at) => `${at},completed,EUR,2,${cell},,`);
+  const cells = ['MIA10|WELCOME5', 'code:LEA5|amount:5.00'].map(
+    (cell, at) => `${at},completed,EUR,2,${cell},,`,
+  );
   const { preview } = ordersOf(await look(folderWith({ 'o.csv': [WOO, ...cells, ''].join('\n') })));
   expect(preview.codes.map(({ code }) => code)).toEqual(['MIA10', 'WELCOME5', 'LEA5']);
 });
