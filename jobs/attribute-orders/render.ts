@@ -1,3 +1,4 @@
+import { BELOW_ZERO, REFUNDS_APART } from '../../src/core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../src/core/money.ts';
 import {
   type Bars,
@@ -18,7 +19,6 @@ import { describeHeldOrders } from '../../src/reports/held/describe-held-orders.
 import { formatAtLeast } from '../../src/reports/money/at-least.ts';
 import { describeLeaks } from '../../src/reports/money/leaks.ts';
 import { describeOtherCurrency } from '../../src/reports/money/other-currency.ts';
-import { BELOW_ZERO, REFUNDS_APART } from './decide/gate.ts';
 import type { Disposition, DispositionGroup } from './read-dispositions.ts';
 import type { OrderCounts, OrderDetails, OrdersReport } from './report.ts';
 

@@ -1,3 +1,4 @@
+import { BELOW_ZERO } from '../../src/core/held/held-order.ts';
 import type { LeakedCode } from '../../src/core/money/leak.ts';
 import type { DecimalText } from '../../src/core/money.ts';
 import type { CodeProblem, DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
@@ -19,7 +20,6 @@ import {
   readRunDoubts,
   readRunFiles,
 } from '../../src/reports/runs/run-report.ts';
-import { BELOW_ZERO } from './decide/gate.ts';
 import {
   acceptedInRun,
   BY_BACKFILL,

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { BELOW_ZERO } from '../../../src/core/held/held-order.ts';
 import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
 import type { DecimalText } from '../../../src/core/money.ts';
 import type { StagedOrder } from '../../../src/core/order.ts';
@@ -82,12 +83,6 @@ const ORDER = {
 
 /** The time at which an order was placed, as far as its export contains it. */
 export const ORDERED_AT = firstOf(field('placedAt'), field('paidAt'));
-
-/** Why an order below zero is excluded: a refund or cancellation with an id of its own lowers no order. */
-export const BELOW_ZERO = 'negative_revenue';
-/** What a person does about them: nothing lowers the orders that they mean. */
-export const REFUNDS_APART =
-  'Export refunds in a column of the order, or in rows with its id, which a layout adds up (`grouping.sum`). If they lower nothing that is credited, say so by a rule of the layout: `exclusions: [{ reason: refund_row, columns: […], equals: […] }]`.';
 
 /** The amount of an order by the job's rule. */
 export const REVENUE: Readonly<Record<GateRules['revenue'], Amount>> = {

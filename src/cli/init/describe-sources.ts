@@ -1,6 +1,5 @@
-import { BELOW_ZERO, REFUNDS_APART } from '../../../jobs/attribute-orders/decide/gate.ts';
 import { describeConsent } from '../../core/customer.ts';
-import { heldReason } from '../../core/held/held-order.ts';
+import { BELOW_ZERO, heldReason, REFUNDS_APART } from '../../core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';

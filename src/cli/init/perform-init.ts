@@ -1,5 +1,4 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import { BELOW_ZERO } from '../../../jobs/attribute-orders/decide/gate.ts';
 import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { STARTER_REVENUE } from '../../../jobs/attribute-orders/settings.ts';
 import { jobKinds } from '../../../jobs/index.ts';
@@ -9,6 +8,7 @@ import { layoutFolders } from '../../config/layout-folders.ts';
 import { shortPath } from '../../config/locate.ts';
 import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { BELOW_ZERO } from '../../core/held/held-order.ts';
 import { type KnownError, refusal } from '../../core/known-error.ts';
 import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';

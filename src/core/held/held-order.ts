@@ -17,6 +17,12 @@ export type HeldReason = {
   readonly confirms: string | null;
 };
 
+/** Why an order below zero is excluded: a refund or cancellation with an id of its own lowers no order. */
+export const BELOW_ZERO = 'negative_revenue';
+/** What a person does about them: nothing lowers the orders that they mean. */
+export const REFUNDS_APART =
+  'Export refunds in a column of the order, or in rows with its id, which a layout adds up (`grouping.sum`). If they lower nothing that is credited, say so by a rule of the layout: `exclusions: [{ reason: refund_row, columns: […], equals: […] }]`.';
+
 export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
   unknown_status: {
     what: 'The layout does not know the status, or there is none',
