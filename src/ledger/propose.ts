@@ -167,13 +167,19 @@ async function compare(
   await keepSpellings(trx);
 }
 
-/** Gives bodies the spelling of the order that the entry has: another spelling of one order is no adjustment. */
+/**
+ * Gives bodies the spelling of the order that the entry has: another spelling of one order, or of its owner, is no
+ * adjustment.
+ */
 async function keepSpellings(trx: Transaction<DB>): Promise<void> {
   await execute(trx)`
     with kept as (
-      select c.ctid as place, ${respelledBody('c', 'e.body')} as body
+      select c.ctid as place,
+        case when ${isSameOwner} and r.body::jsonb - ${OWNER}::text[] = e.body::jsonb - ${OWNER}::text[]
+          then e.body else r.body end as body
       from compared_entries c
       cross join lateral (select e.* from ledger.entries e where e.entry_id = c.entry_id limit 1) e
+      cross join lateral (select ${respelledBody('c', 'e.body')} as body) r
       where c.body_hash <> e.body_hash
     )
     update compared_entries c
@@ -317,9 +323,29 @@ async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions):
     order by c.body is null, c.amount desc`;
 }
 
-const isOtherTarget = sql`exists (
-  select from unnest(array['deal_id', 'collab_id', 'influencer_handle']) as t(field)
-  where (e.body::json ->> t.field) is distinct from (c.body::json ->> t.field))`;
+/**
+ * SQL that is true if body `c` names the owner whom the service credited for accepted entry `e`: the deal for a handle, the
+ * handle for its deal, or the same in other letters.
+ */
+const isSameOwner = sql`(
+  e.state = 'accepted' and (
+    select case
+      when n.deal_id is not null
+        then reporting.deal_id_of(n.deal_id) = e.deal_id and coalesce(n.collab_id = e.collab_id, true)
+      when n.collab_id is not null then n.collab_id = e.collab_id
+      else ledger.fold_handle(n.handle) = ledger.fold_handle(e.body::json ->> 'influencer_handle')
+        or ledger.fold_handle(n.handle) = (
+          select ledger.fold_handle(w.influencer_handle) from reporting.deal_owners w where w.deal_id = e.deal_id)
+      end
+    from (select c.body::json ->> 'deal_id' as deal_id, c.body::json ->> 'collab_id' as collab_id,
+      c.body::json ->> 'influencer_handle' as handle) n) is true)`;
+
+/** The members of a body that name the owner. */
+const OWNER = ['deal_id', 'collab_id', 'influencer_handle'];
+
+const isOtherTarget = sql`(not ${isSameOwner} and exists (
+  select from unnest(${OWNER}::text[]) as t(field)
+  where (e.body::json ->> t.field) is distinct from (c.body::json ->> t.field)))`;
 
 /** SQL that is true if the order states another currency than was sent. No difference can be computed then. */
 const isOtherCurrency = sql`c.currency is distinct from e.currency and c.amount is not null`;
