@@ -100,6 +100,8 @@ describe('a statement', () => {
       toCsv([
         { id: 'A1', revenue: '100.00', day: '2026-03-01' },
         { id: 'A2', revenue: '40.00', day: '2026-03-02' },
+        { id: 'A3', revenue: '50.00', day: '2026-03-31' },
+        { id: 'A4', revenue: '60.00', day: '2026-03-03', status: 'mystery' },
       ]),
     );
     await shop.run();
@@ -108,6 +110,11 @@ describe('a statement', () => {
       0,
       expect.stringMatching(/^The statement of 2026-04 is closed: 3 lines, SHA-256 [0-9a-f]{64}\./),
     ]);
+    // What it leaves out is said once: a closed statement no longer knows.
+    expect(closed.stdout).toMatch(/Pending: 1 order[\s\S]*DEALMIA +mia\.test +1 +50\.00 EUR/);
+    expect(closed.stdout).toMatch(
+      /Held orders \(1\): 60\.00 EUR[\s\S]*status "mystery" is not known[\s\S]*influencer-sync review --held/,
+    );
     const before = await linesOf(shop, '2026-04');
     // One order is partly refunded, one is cancelled, and one is exported late.
     shop.drop(
@@ -127,6 +134,7 @@ describe('a statement', () => {
       ['order', 'A9', '1.0000', '0.0000'],
       ['correction', 'A1', '-4.0000', '10.0000'],
       ['correction', 'A2', '-4.0000', '4.0000'],
+      ['order', 'A3', '5.0000', '0.0000'],
     ]);
     // A higher rate, valid from the first day on.
     shop.write('terms.csv', TERMS.replace('DEALMIA,,10', 'DEALMIA,,20'));

@@ -253,14 +253,25 @@ function warnOfBrokenRules(output: Output, broken: readonly KnownError[]): void 
   }
 }
 
+/** Maximum number of deals of each kind that closing lists. */
+const SHOWN_DEALS = 20;
+
+/** Closes a month, and says what is not in its statement: orders that are unknown, held or pending. */
 async function performClosing(output: Output, options: CloseOptions): Promise<void> {
   const { closeMonth, whyNotClosed } = await import('../../decisions/close-month.ts');
   const { keepEarnings } = await import('../../money/kept-earnings.ts');
   const { loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
-  const { config, change, decide } = await openCommand(output, options);
+  const { sumStatement } = await import('../../money/sum-statement.ts');
+  const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
+  const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
+  const { describeLeftOut } = await import('../../reports/money/statement.ts');
+  const { config, read, change, decide } = await openCommand(output, options);
   const { month, reason } = options;
   const rules = loadStatementRules(config.statements);
   const exchange = loadExchange(config.statements);
+  // A closed statement no longer says what it left out.
+  const open = await read((db) => sumStatement(db, { month, rules, limit: SHOWN_DEALS }));
+  const groups = await read((db) => listHeldGroups(db, { isDecided: false }));
   const closing = await decide((trx, here) => closeMonth(trx, { month, rules, exchange, reason, ...here }));
   if (closing.kind !== 'closed')
     throw refusal({ code: 'statement_not_closed', where: month, ...whyNotClosed(month, closing) });
@@ -268,6 +279,10 @@ async function performClosing(output: Output, options: CloseOptions): Promise<vo
   output.print(
     `The statement of ${month} is closed: ${plural(closing.lines, 'line')}, SHA-256 ${closing.hash}. Later changes are corrections in the next statement.`,
   );
+  output.show([
+    ...describeLeftOut(open, { sums: open.uncountedSums, limit: SHOWN_DEALS }),
+    ...describeHeldOrders({ groups: groups.map((group) => ({ ...group, sent: 0 })) }),
+  ]);
   if (options.dryRun !== true) await change((db) => keepEarnings(db, { rules }));
 }
 

@@ -50,10 +50,7 @@ export function describeHeldOrders({
       note: formatHeld(waiting.flatMap(({ of }) => of)),
       why: 'They name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.',
       parts: [
-        ...waiting.slice(0, SHOWN_GROUPS).map((group) => {
-          const { what, fix } = heldReason(group.reason, group.status);
-          return item(nameOf(group, group.orders, formatHeld(group.of)), `${what}. ${fix}`);
-        }),
+        ...waiting.slice(0, SHOWN_GROUPS).map((group) => explain(group, group.orders, formatHeld(group.of))),
         ...more(rest > 0, `and ${plural(rest, 'more group', 'more groups')}`),
         ...(waiting.length === 0 ? [] : [tableOf(orders.filter(isUndecided))]),
       ],
@@ -81,11 +78,24 @@ export function describeHeldOrders({
     ...section('Posted, and held by the rules of today', {
       count: countSent(sent),
       why: 'These orders were posted, and what is known of them today does not suffice to credit them. They stay posted and nothing is sent. Check whether they were credited rightly.',
-      parts: sent.slice(0, SHOWN_GROUPS).map((group) => {
-        return item(nameOf(group, group.sent, formatPosted(group.of)));
-      }),
+      parts: sent.slice(0, SHOWN_GROUPS).map((group) => explain(group, group.sent, formatPosted(group.of))),
+      commands: isStored
+        ? {
+            about: 'to see the orders, and to decide about them',
+            lines:
+              orders.length === 0
+                ? ['npx influencer-sync review --held']
+                : commandsOf(sent.filter(isUndecided), filter),
+          }
+        : null,
     }),
   ];
+}
+
+/** A group with what is not known, and what fixes it. */
+function explain(group: HeldGroup, orders: number, amount: string): Part {
+  const { what, fix } = heldReason(group.reason, group.status);
+  return item(nameOf(group, orders, amount), `${what}. ${fix}`);
 }
 
 /** Held orders of one reason in every currency: what is said of one is said of them all. */

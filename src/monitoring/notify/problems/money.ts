@@ -8,7 +8,7 @@ import { listBankEntries } from '../../../money/payments/match-bookings.ts';
 import { isOverdue } from '../../../reports/claims/claims.ts';
 import { sumUnownedCodes } from '../../../reports/codes/list-codes.ts';
 import { listDoubleCredits, listDoubts, sumDoubts, sumRefused } from '../../../reports/doubts/list-doubts.ts';
-import { describeReason } from '../../../reports/held/describe-held-orders.ts';
+import { describeReason, formatPosted } from '../../../reports/held/describe-held-orders.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumOtherCurrency } from '../../../reports/money/list-other-currency.ts';
 import { sumUnexplained, type UnexplainedSum } from '../../../reports/money/reconcile-deals.ts';
@@ -121,16 +121,28 @@ export const ordersHeld: ProblemFinder = {
     const byJob = Map.groupBy(await listHeldGroups(db, { isDecided: false }), ({ job }) => job);
     return [...byJob].flatMap(([job, groups]): readonly Found[] => {
       const held = groups.reduce((sum, { orders }) => sum + orders, 0);
-      if (config.jobs[job] === undefined || held === 0) return [];
+      const sent = groups.reduce((sum, group) => sum + group.sent, 0);
+      if (config.jobs[job] === undefined || held + sent === 0) return [];
       const unknown = groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0);
-      const reasons = [...new Set(groups.filter(({ orders }) => orders > 0).map(describeReason))];
+      const reasons = [...new Set(groups.map(describeReason))];
       return [
         {
           job,
           since: new Date(Math.min(...groups.map(({ since }) => since.getTime()))),
           amounts: addUp(groups),
           withoutAmount: unknown,
-          summary: `${plural(held, 'order')} of job ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${sayReasons(reasons)}.${unknown === 0 ? '' : held === 1 ? ' Its amount is not known.' : ` The amount of ${unknown} of them is not known.`} ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
+          summary: [
+            ...(held === 0
+              ? []
+              : [
+                  `${plural(held, 'order')} of job ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${sayReasons(reasons)}.${unknown === 0 ? '' : held === 1 ? ' Its amount is not known.' : ` The amount of ${unknown} of them is not known.`} ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
+                ]),
+            ...(sent === 0
+              ? []
+              : [
+                  `${plural(sent, 'order')} of job ${job} that ${sent === 1 ? 'was' : 'were'} posted (${formatPosted(groups)}) would be held today: ${sayReasons(reasons)}. ${sent === 1 ? 'It stays' : 'They stay'} posted and ${sent === 1 ? 'earns' : 'earn'} what ${sent === 1 ? 'it' : 'they'} earned, until better data or your decision settles it.`,
+                ]),
+          ].join(' '),
           command: 'npx influencer-sync review --held',
           page: `/held?job=${encodeURIComponent(job)}`,
         },
