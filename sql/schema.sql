@@ -5874,6 +5874,18 @@ ALTER TABLE intake.rulings ALTER COLUMN ruling_id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
+CREATE TABLE intake.sent_revenue (
+    entry_id bigint NOT NULL,
+    revenue text NOT NULL,
+    CONSTRAINT sent_revenue_revenue_check CHECK ((revenue = ANY (ARRAY['total'::text, 'subtotal'::text, 'total_less_refunds'::text])))
+);
+
+COMMENT ON TABLE intake.sent_revenue IS 'The rule by which the amount of a sent order was computed, if the rule of its job has changed since. Else it is that of intake.revenue_rules.';
+
+COMMENT ON COLUMN intake.sent_revenue.entry_id IS 'Entry of the order in the ledger.';
+
+COMMENT ON COLUMN intake.sent_revenue.revenue IS 'total, subtotal or total_less_refunds, as the job had it when the order was sent.';
+
 ALTER TABLE intake.source_files ALTER COLUMN source_file_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.source_files_source_file_id_seq
     START WITH 1
@@ -8354,6 +8366,9 @@ ALTER TABLE ONLY intake.revenue_rules
 
 ALTER TABLE ONLY intake.rulings
     ADD CONSTRAINT rulings_pkey PRIMARY KEY (ruling_id);
+
+ALTER TABLE ONLY intake.sent_revenue
+    ADD CONSTRAINT sent_revenue_pkey PRIMARY KEY (entry_id);
 
 ALTER TABLE ONLY intake.source_files
     ADD CONSTRAINT source_files_pkey PRIMARY KEY (source_file_id);

@@ -16,15 +16,20 @@ export function attributionRules(
     orderPlatform: source.orderPlatform,
     ...statusRules(loadLayout(source.layout, layoutFolders(config.path)), source, job.include),
   }));
-  const ofBrand = Object.values(config.jobs)
-    .filter(isAttributeOrders)
-    .filter(({ brandId }) => brandId === job.brandId);
+  const jobs = Object.values(config.jobs).filter(isAttributeOrders);
+  const ofBrand = jobs.filter(({ brandId }) => brandId === job.brandId);
+  const others = jobs.flatMap((one) => one.sources.map((source) => ({ job: one.name, source })));
   const platforms = ofBrand
     .flatMap((one) => one.sources)
     .map((name) => config.sources[name]?.orderPlatform.toLowerCase());
   return {
     job: job.name,
     sources,
+    elsewhere: others.flatMap(({ source, ...of }) => {
+      const orderPlatform = config.sources[source]?.orderPlatform;
+      const isOwn = job.sources.includes(source);
+      return orderPlatform === undefined || isOwn ? [] : [{ ...of, source, orderPlatform }];
+    }),
     brandId: job.brandId,
     ...creditRules(job),
     attribution: job.attribution,

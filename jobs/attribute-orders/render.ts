@@ -93,7 +93,10 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
         : section('Changed after they were posted', {
             count: details.adjustments.reduce((sum, { entries }) => sum + entries, 0),
             note: details.adjustments
-              .map(({ kind, entries }) => `${kind} ${formatCount(entries)}`)
+              .map(
+                ({ kind, currency, entries, amount }) =>
+                  `${kind} ${formatCount(entries)}${currency === null ? '' : ` (${formatMoney(amount, currency)})`}`,
+              )
               .join(', '),
             why: 'The service has no operation to correct an order, so nothing was sent. Each change is recorded as an adjustment.',
           })),

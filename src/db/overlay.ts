@@ -60,6 +60,7 @@ const COVERED = {
   'intake.orders': ['order_version_id'],
   'intake.attributions': ['job', 'source', 'order_id'],
   'intake.order_claims': ['job', 'source', 'order_id'],
+  'intake.sent_revenue': ['entry_id'],
   'intake.rejected_rows': ['source_file_id', 'record_no'],
   'ledger.entries': ['entry_id'],
   'ledger.adjustments': ['adjustment_id'],

@@ -1546,6 +1546,17 @@ export interface IntakeRulings {
   withdrawn_at: Timestamp | null;
 }
 
+export interface IntakeSentRevenue {
+  /**
+   * Entry of the order in the ledger.
+   */
+  entry_id: Int8;
+  /**
+   * total, subtotal or total_less_refunds, as the job had it when the order was sent.
+   */
+  revenue: 'total' | 'subtotal' | 'total_less_refunds';
+}
+
 export interface IntakeSourceFiles {
   /**
    * What says whether it is newer than another file: the date in its name, the number in its name, or modified_at. column: each of its rows says when its order last changed.
@@ -5993,6 +6004,7 @@ export interface DB {
   "intake.restated_orders": IntakeRestatedOrders;
   "intake.revenue_rules": IntakeRevenueRules;
   "intake.rulings": IntakeRulings;
+  "intake.sent_revenue": IntakeSentRevenue;
   "intake.source_files": IntakeSourceFiles;
   "intake.staged_rows": IntakeStagedRows;
   "intake.unchanged_orders": IntakeUnchangedOrders;

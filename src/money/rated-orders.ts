@@ -74,12 +74,13 @@ export function ratedOrders(
       from ledger.entries e
       join (
         select t.entry_id, t.job, t.order_version_id, t.influencer_handle, t.target, t.outcome, t.matched_by,
-          t.matched_value, u.revenue, v.ordered_at, v.is_timed, v.currency,
+          t.matched_value, coalesce(s.revenue, u.revenue) as revenue, v.ordered_at, v.is_timed, v.currency,
           v.total, v.refunded, v.cancelled_at, v.replaces, v.codes, v.codes_folded,
           case when t.matched_by = 'code' then array_position(v.codes, t.matched_value) end as winner
         from intake.attributions t
         ${entries === null ? EVERY_VERSION : VERSION_BY_KEY}
         left join intake.revenue_rules u on u.job = t.job and u.source = t.source
+        left join intake.sent_revenue s on s.entry_id = t.entry_id
         where t.entry_id is not null ${only(sql`t.entry_id`)}
       ) o on o.entry_id = e.entry_id and o.job = e.job
       left join (

@@ -416,7 +416,7 @@ describe('the summary of a run', () => {
       },
     ],
     heldOrders: [],
-    adjustments: [{ kind: 'refunded', entries: 1 }],
+    adjustments: [{ kind: 'refunded', currency: 'EUR', entries: 1, amount: '-4.0000' }],
     codeProblems: [],
     areOwnersChecked: true,
   };
@@ -480,7 +480,7 @@ describe('the summary of a run', () => {
         # look up each order in the service, then settle it
         npx influencer-sync review
 
-      Changed after they were posted (1): refunded 1
+      Changed after they were posted (1): refunded 1 (-4.00 EUR)
         The service has no operation to correct an order, so nothing was sent. Each
         change is recorded as an adjustment.
 

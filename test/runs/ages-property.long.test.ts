@@ -218,6 +218,7 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
         creditsRenewals: true,
         attribution: 'code',
         hasTerms: false,
+        elsewhere: [],
         isBrandShared: false,
       },
       sources: [{ source, orderPlatform: source, credited: 'any', notCredited: [], mayLackColumn: true }],

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../../src/db/connect.ts';
-import { execute, rowsOf } from '../../../src/db/statement.ts';
+import { execute, finds, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { inDecision } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
-import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
-import { addReversed, foldedName, holdSimilar } from './hold-similar.ts';
+import { type AttributionRules, decisionsOf, filesToAttribute, isSent } from './decisions.ts';
+import { addReversed, decideElsewhere, foldedName, holdSimilar } from './hold-similar.ts';
 import { keepClaims } from './keep-claims.ts';
 
 export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash' | 'period'> & {
@@ -44,11 +44,26 @@ export function decideOrders(db: Database, options: AttributeOrdersOptions): Pro
   });
 }
 
-/** Stores how the job computes the amount of an order, by which earnings know the refunds that it includes. */
+/**
+ * Stores how the job computes the amount of an order, by which earnings know the refunds that it includes. What was sent by
+ * another rule keeps that.
+ */
 export async function keepRevenueRule(
   trx: Transaction<DB>,
   { job, sources, revenue }: Pick<AttributionRules, 'job' | 'sources' | 'revenue'>,
 ): Promise<void> {
+  const isChanged = sql`
+    intake.revenue_rules r
+    where r.job = ${job} and r.source = any(${sources.map(({ source }) => source)}::text[])
+      and r.revenue <> ${revenue}`;
+  if (await finds(trx)`select from ${isChanged} limit 1`)
+    await execute(trx)`
+      insert into intake.sent_revenue (entry_id, revenue)
+      select a.entry_id, r.revenue
+      from intake.attributions a
+      join (select r.* from ${isChanged}) r on r.job = a.job and r.source = a.source
+      join ledger.entries e on e.entry_id = a.entry_id
+      where ${isSent} and not exists (select from intake.sent_revenue s where s.entry_id = a.entry_id)`;
   await execute(trx)`
     insert into intake.revenue_rules as r (job, source, revenue)
     select ${job}, source, ${revenue} from unnest(${sources.map(({ source }) => source)}::text[]) as source
@@ -78,8 +93,9 @@ export async function decide(trx: Transaction<DB>, rules: AttributionRules): Pro
  */
 async function write(
   trx: Transaction<DB>,
-  { job, rulesHash, removed }: AttributionRules & { readonly removed: readonly string[] },
+  { removed, ...rules }: AttributionRules & { readonly removed: readonly string[] },
 ): Promise<number> {
+  const { job, rulesHash } = rules;
   // An order that was sent for a source which the job no longer reads: the ledger must learn what becomes of it.
   const isSuccessor =
     removed.length === 0
@@ -112,6 +128,7 @@ async function write(
         row(k.order_version_id, k.outcome, k.reason, k.matched_by, k.matched_value, k.target, k.brand_id,
           k.influencer_handle,
             k.deal_id, k.collab_id, k.amount, k.currency)`;
+  await decideElsewhere(trx, rules);
   const updated = await execute(trx)`
     update intake.attributions a
     set order_version_id = d.order_version_id, outcome = d.outcome, reason = d.reason,

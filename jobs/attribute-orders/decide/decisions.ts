@@ -12,6 +12,12 @@ import { gateOf, isConfirmed, ORDERED_AT, REVENUE, rulingsOfOrder } from './gate
 export type AttributionRules = {
   readonly job: string;
   readonly sources: readonly CreditedSource[];
+  /** Sources that only other jobs read. They may be exports of the same shops. */
+  readonly elsewhere: readonly {
+    readonly job: string;
+    readonly source: string;
+    readonly orderPlatform: string;
+  }[];
   readonly brandId: string;
   readonly revenue: OrderReading['revenue'];
   /** If true, orders that their layout marks as drafts are treated like others. */
@@ -128,8 +134,8 @@ const isSeeded = sql`(select exists (select from ledger.seeds)) and (
 /**
  * SQL for orders with their revenue, the reason, if any, why they cannot be credited to any influencer, and the
  * reason why they must be held if they name one. The gate says what is allowed. Orders that are not the job's to decide
- * are excluded, too: those credited elsewhere, and those from before its own period that the gate does not exclude. What it
- * says of a cancelled one concerns other sources, even if the order is old.
+ * are excluded, too, if the gate does not exclude them: those credited elsewhere, and those from before its own period. What
+ * it says of a cancelled one concerns other sources, whoever credited the order.
  */
 function eligibleOf(
   rules: AttributionRules,
@@ -147,10 +153,10 @@ function eligibleOf(
   return sql`
     eligible as materialized (
       select o.*, coalesce(o.deal_id, o.collab_id, o.influencer_handle) as named,
-        case
+        coalesce(${gate.exclusion}, case
           when ${isSeeded} and not ${isAnswered(rules)} then 'credited_elsewhere'
-          else coalesce(${gate.exclusion}, ${start === null || period !== null ? sql`null` : sql`case when ${isBeforeStart} and not ${isAnswered(rules)} then 'before_start' end`})
-        end as exclusion_reason,
+          ${start === null || period !== null ? sql`` : sql`when ${isBeforeStart} and not ${isAnswered(rules)} then 'before_start'`}
+        end) as exclusion_reason,
         ${gate.hold} as hold_reason, ${KNOWN_TIME} as known_at
       from ${sql.table(files)} f
       cross join lateral (
@@ -158,11 +164,27 @@ function eligibleOf(
           o.doubt, o.total, o.refunded,
           o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.paid_at, o.cancelled_at,
           o.codes, o.codes_folded,
-          o.links, o.links_folded, o.is_current, (${REVENUE[revenue].sql})::numeric(18,4) as amount,
+          o.links, o.links_folded, o.is_current, ${amountOf(rules)}::numeric(18,4) as amount,
           ${rulingsOfOrder} as rulings
-        from intake.orders o where o.source_file_id = f.source_file_id offset 0) o
-      where o.is_current and ${isWanted} and ${period === null ? sql`true` : sql`${isWithin(period)} and ${isBeforeStart}`}
+        from intake.orders o where o.source_file_id = f.source_file_id and ${isWanted} offset 0) o
+      where o.is_current and ${period === null ? sql`true` : sql`${isWithin(period)} and ${isBeforeStart}`}
     )`;
+}
+
+/** SQL that is true if the service may have processed entry `e`, and has not refused it. */
+export const isSent = sql`(not ${neverSent} and e.state <> 'rejected')`;
+
+/** SQL for the revenue of order `o`. What was sent keeps the rule by which it was: no rule has changed in most deployments. */
+function amountOf({ job, revenue }: AttributionRules): RawBuilder<unknown> {
+  const cases = Object.entries(REVENUE).map(([rule, amount]) => sql`when ${rule} then ${amount.sql}`);
+  return sql`(
+            case case when (select exists (select from intake.sent_revenue)) then (
+              select s.revenue
+              from intake.attributions a
+              join intake.sent_revenue s on s.entry_id = a.entry_id
+              join ledger.entries e on e.entry_id = a.entry_id
+              where a.job = ${job} and a.source = o.source and a.order_id = o.order_id and ${isSent}) end
+            ${sql.join(cases, sql` `)} else ${REVENUE[revenue].sql} end)`;
 }
 
 /**

@@ -253,8 +253,11 @@ function requirementsOf({
       canBeConfirmed: true,
     },
     {
-      // A subtotal says nothing if nothing was paid.
-      allowed: and(isAbove(amount, ZERO), or(isNull(total), isAbove(total, ZERO))),
+      // A subtotal says nothing if nothing was paid, or less: it is one before discounts.
+      allowed: and(
+        isAbove(amount, ZERO),
+        or(isNull(total), and(isAbove(total, ZERO), not(isAbove(amount, total)))),
+      ),
       excluded: [
         [and(isWhole, isNegative), constant(BELOW_ZERO)],
         [and(isWhole, or(isSame(amount, ZERO), isSame(total, ZERO))), constant('zero_revenue')],

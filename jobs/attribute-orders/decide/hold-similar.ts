@@ -3,7 +3,7 @@ import { execute, finds } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { neverSent } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
-import { type AttributionRules, decisionsOf, filesToAttribute, placesOf } from './decisions.ts';
+import { type AttributionRules, decisionsOf, filesToAttribute, isSent, placesOf } from './decisions.ts';
 import { REVENUE } from './gate.ts';
 import { type Reversals, readReversals } from './reversals.ts';
 
@@ -13,13 +13,15 @@ import { type Reversals, readReversals } from './reversals.ts';
  * run has decided to credit; else the one whose id is plain, or whose source the job names first. A person decides
  * about the other one. It looks at no order that may have been sent already.
  *
- * Also holds orders that another source of their platform states as cancelled, even if they were sent. It looks at orders
- * that would be credited only.
+ * Also holds, even if they were sent, orders that another source of their platform states as cancelled, that name a deal
+ * and another creator than has it, or that codes.csv no longer gives an owner.
  */
 export async function holdSimilar(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await holdSimilarIds(trx, rules);
   await holdSameIds(trx, rules);
   await holdCancelled(trx, rules);
+  await holdContradicted(trx);
+  await holdLost(trx, rules);
   if (!rules.isBrandShared) return;
   await holdNamed(trx, rules);
   await holdAlike(trx, rules);
@@ -213,6 +215,12 @@ const isReversed = (alias: string, { cancelled, refunded }: Reversals) => sql`
   (${sql.ref(`${alias}.outcome`)} = 'excluded'
     and ${sql.ref(`${alias}.reason`)} = any(${[...cancelled, ...refunded]}::text[]))`;
 
+/** SQL that joins the decision `a` of a job about order `d` as another source states it. Each is looked up by its key, hence the limit. */
+const attributionOf = (job: RawBuilder<unknown>, place: 'p' | 'q') => sql`
+      cross join lateral (
+        select a.* from intake.attributions a
+        where a.job = ${job} and a.source = ${sql.ref(`${place}.source`)} and a.order_id = d.order_id limit 1) a`;
+
 /**
  * Adds those orders to `decided_orders` that an earlier run has credited and another source of their platform now states as
  * cancelled, and those that were held for this and that another source states again. Their files are not new, so nothing
@@ -225,42 +233,82 @@ export async function addReversed(trx: Transaction<DB>, rules: AttributionRules)
   await execute(trx)`drop table if exists pg_temp.orders_again, pg_temp.files_again`;
   await execute(trx)`
     create temporary table orders_again on commit drop as
-    with known as (
+    with waiting as materialized (
+      select a.source, a.order_id, a.order_version_id
+      from intake.attributions a
+      where a.job = ${job} and a.outcome = 'held' and a.reason = 'cancelled_elsewhere'
+        and a.source = any(${sources.map(({ source }) => source)}::text[])
+    ),
+    known as (
       select a.order_version_id
       from decided_orders d
       join ${placesOf(sources, 'q')} on q.source = d.source
       join ${placesOf(sources)} on p.source <> q.source and ledger.is_platform(q.platform, p.platform)
-      join intake.attributions a on a.job = ${job} and a.source = p.source and a.order_id = d.order_id
+      ${attributionOf(sql`${job}`, 'p')}
       where ${isReversed('d', reversals)} and a.outcome = 'attributed'
       union
       select a.order_version_id
-      from intake.attributions a join decided_orders d on d.order_id = a.order_id and d.source <> a.source
-      where a.job = ${job} and a.outcome = 'held' and a.reason = 'cancelled_elsewhere'
-        and a.source = any(${sources.map(({ source }) => source)}::text[])
+      from waiting a join decided_orders d on d.order_id = a.order_id and d.source <> a.source
     )
-    select o.source, o.order_id, o.source_file_id
-    from known a join intake.orders o on o.order_version_id = a.order_version_id
+    select a.order_version_id, o.source_file_id
+    from known a
+    cross join lateral (
+      select o.source_file_id from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
     where o.source_file_id not in (select source_file_id from files_to_attribute)`;
   if (!(await finds(trx)`select from orders_again limit 1`)) return;
   await execute(trx)`
     create temporary table files_again on commit drop as
-    select f.* from (${filesToAttribute({ ...rules, rulesHash: '' })}) f
-    where f.source_file_id in (select source_file_id from orders_again)`;
+    select f.*, o.order_version_id
+    from (${filesToAttribute({ ...rules, rulesHash: '' })}) f join orders_again o using (source_file_id)`;
   await execute(trx)`
     insert into decided_orders
     select d.*, null from (${decisionsOf(rules, {
       files: 'files_again',
-      isWanted: sql`(o.source, o.order_id) in (select source, order_id from orders_again)`,
+      // One by one: their files may be those of a first load.
+      isWanted: sql`o.order_version_id = f.order_version_id`,
     })}) d`;
-  await execute(trx)`insert into files_to_attribute select * from files_again`;
+  await execute(trx)`
+    insert into files_to_attribute (source_file_id) select distinct source_file_id from files_again`;
+}
+
+/** SQL for the sources `q` of this job, and those of other jobs, with their platforms. */
+const ofJobs = ({ job, sources, elsewhere }: AttributionRules) => {
+  const rows = [...sources.map((one) => ({ ...one, job })), ...elsewhere].map(
+    (one) => sql`(${one.job}, ${one.source}, ${one.orderPlatform})`,
+  );
+  return sql`(values ${sql.join(rows)}) q(job, source, platform)`;
+};
+
+/**
+ * Has other jobs decide again about the files whose orders they credit and `new_decisions` now states as cancelled, or
+ * which they held for that and it states again.
+ */
+export async function decideElsewhere(
+  trx: Transaction<DB>,
+  { sources, elsewhere, ...rules }: AttributionRules,
+): Promise<void> {
+  if (elsewhere.length === 0) return;
+  const reversals = await readReversals(trx, sql`new_decisions a where true`);
+  await execute(trx)`
+    delete from intake.attributed_files f
+    where (f.job, f.source_file_id) in (
+      select q.job, o.source_file_id
+      from new_decisions d
+      join ${placesOf(sources)} on p.source = d.source
+      join ${ofJobs({ ...rules, sources: [], elsewhere })} on ledger.is_platform(q.platform, p.platform)
+      ${attributionOf(sql`q.job`, 'q')}
+      join intake.orders o on o.order_version_id = a.order_version_id
+      where case when ${isReversed('d', reversals)} then a.outcome = 'attributed'
+        else a.reason = 'cancelled_elsewhere' end)`;
 }
 
 /**
  * An order that another source of its platform states as cancelled, or as given back. Such sources are exports of one shop,
  * and nothing says that the one that would credit the order is newer.
  */
-async function holdCancelled(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
-  if (sources.length < 2) return;
+async function holdCancelled(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
+  const { sources, elsewhere } = rules;
+  if (sources.length + elsewhere.length < 2) return;
   await execute(trx)`drop table if exists pg_temp.excluded_orders`;
   await execute(trx)`
     create temporary table excluded_orders on commit drop as
@@ -268,17 +316,47 @@ async function holdCancelled(trx: Transaction<DB>, { job, sources }: Attribution
     union all
     select a.source, a.order_id, a.outcome, a.reason
     from decided_orders d
-    join ${placesOf(sources)} on p.source <> d.source
-    join intake.attributions a on a.job = ${job} and a.source = p.source and a.order_id = d.order_id
+    join ${placesOf(sources)} on p.source = d.source
+    join ${ofJobs(rules)} on q.source <> d.source and ledger.is_platform(q.platform, p.platform)
+    ${attributionOf(sql`q.job`, 'q')}
     where d.outcome = 'attributed' and a.outcome = 'excluded'
       and not exists (select from decided_orders n where n.source = a.source and n.order_id = a.order_id)`;
   const reversals = await readReversals(trx, sql`excluded_orders a where true`);
   await execute(trx)`
     update decided_orders d set ${held('cancelled_elsewhere')}
-    from excluded_orders c join ${placesOf(sources, 'q')} on q.source = c.source cross join ${placesOf(sources)}
+    from excluded_orders c join ${ofJobs(rules)} on q.source = c.source cross join ${placesOf(sources)}
     where c.order_id = d.order_id and c.source <> d.source and p.source = d.source
       and ${isReversed('c', reversals)}
       and ledger.is_platform(q.platform, p.platform) and ${isUnconfirmed('cancelled_elsewhere')}`;
+}
+
+/** An order that names a deal and a creator, where the mirror or codes.csv knows that another one has the deal. */
+async function holdContradicted(trx: Transaction<DB>): Promise<void> {
+  await execute(trx)`
+    with named as materialized (
+      select distinct deal_id, influencer_handle from decided_orders
+      where deal_id is not null and influencer_handle is not null
+    ),
+    contradicted as materialized (
+      select n.* from named n join reporting.deal_owners w on w.deal_id = reporting.deal_id_of(n.deal_id)
+      where ledger.fold_handle(w.influencer_handle) <> ledger.fold_handle(n.influencer_handle)
+    )
+    update decided_orders d set ${held('deal_of_another')}
+    from contradicted c
+    where c.deal_id = d.deal_id and c.influencer_handle = d.influencer_handle
+      and ${isUnconfirmed('deal_of_another')}`;
+}
+
+/**
+ * A posted order to which codes.csv gives no owner any more. A row may be missing by mistake, for example because the file
+ * was saved while it was edited, so a person says whether the creator loses what was credited.
+ */
+async function holdLost(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
+  await execute(trx)`
+    update decided_orders d set ${held('owner_lost')}
+    from intake.attributions a join ledger.entries e on e.entry_id = a.entry_id
+    where d.outcome = 'unattributed' and a.job = ${job} and a.source = d.source and a.order_id = d.order_id
+      and ${isSent}`;
 }
 
 /**

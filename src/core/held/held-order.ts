@@ -30,8 +30,8 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'orders with this status are paid and count',
   },
   unknown_amount: {
-    what: 'The amount is not known',
-    fix: 'Check the columns of the layout and `revenue` of the job, or export the orders again.',
+    what: 'The amount is not known, or the subtotal is above the total',
+    fix: 'Check the columns of the layout and `revenue` of the job (a subtotal before discounts is no revenue), or export the orders again.',
     confirms: null,
   },
   unknown_refund: {
@@ -132,6 +132,16 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
   ambiguous_links: {
     what: 'The links belong to two owners',
     fix: 'Choose a rule in `attribution` of the job (`conflicts preview last` shows what it changes), or give the links one owner.',
+    confirms: null,
+  },
+  deal_of_another: {
+    what: 'The order, or the row of its code, names a deal and a creator, and another creator has the deal',
+    fix: 'Correct the deal or the handle in the export or in codes.csv, or run the mirror if the deal has changed hands.',
+    confirms: 'the deal is credited',
+  },
+  owner_lost: {
+    what: 'The order was posted, and codes.csv no longer names an owner of its code or link on that day',
+    fix: 'Put the row back into codes.csv, and run again; to end a code, keep its row with a valid_to. If the creator never earned these orders, exclude them.',
     confirms: null,
   },
   link_and_code: {

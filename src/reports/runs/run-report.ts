@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
+import type { DecimalText } from '../../core/money.ts';
 import type { DoubtDetails, FileCounts, FileDetails, FooterRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
 import { countsOf, rowsOf } from '../../db/statement.ts';
@@ -119,13 +120,21 @@ export function sumOf(rows: readonly { readonly count: number }[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** How many sent entries a run found changed afterwards, by kind of change. */
-export type AdjustmentGroup = { readonly kind: string; readonly entries: number };
+/** How many sent entries a run found changed afterwards, by kind of change and currency, if they have one. */
+export type AdjustmentGroup = {
+  readonly kind: string;
+  readonly currency: string | null;
+  readonly entries: number;
+  /** By how much they changed; of held ones, what was sent. */
+  readonly amount: DecimalText;
+};
 
 export async function readAdjustments(db: Database, runId: string): Promise<readonly AdjustmentGroup[]> {
   return rowsOf<AdjustmentGroup>(db)`
-    select kind, count(distinct entry_id)::float8 as entries
+    select kind, currency, count(distinct entry_id)::float8 as entries,
+      coalesce(sum(case when kind = 'held' then old_amount
+        when not is_elsewhere then coalesce(new_amount, 0) - old_amount end), 0)::numeric(24,4)::text as amount
     from ledger.adjustments
     where run_id = ${runId}::bigint and not is_decision
-    group by kind order by kind`;
+    group by kind, currency order by kind, currency`;
 }

@@ -78,7 +78,14 @@ async function open(count = 1): Promise<Shop> {
       creditsRenewals: true,
       attribution: 'code',
     },
-    ...{ start: START, hasTerms: false, isBrandShared: false, period: PERIOD, accountId: ACCOUNT },
+    ...{
+      start: START,
+      hasTerms: false,
+      elsewhere: [],
+      isBrandShared: false,
+      period: PERIOD,
+      accountId: ACCOUNT,
+    },
     sources: shops.map(({ source }) => ({
       ...{ source, orderPlatform: `platform of ${context.job}` },
       ...{ credited: 'any', notCredited: [], mayLackColumn: false },

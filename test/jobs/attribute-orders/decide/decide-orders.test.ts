@@ -136,6 +136,22 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
     'held unknown_amount MIRA',
     { revenue: 'subtotal' },
   ],
+  [
+    'a subtotal above the total',
+    { total: '10.00', subtotal: '12.00', codes: ['MIRA'] },
+    'held unknown_amount MIRA',
+    { revenue: 'subtotal' },
+  ],
+  [
+    'a deal of another creator than the export names',
+    { dealId: 'D1', influencerHandle: 'noor' },
+    'held deal_of_another D1',
+  ],
+  [
+    'a deal of the creator whom the export names',
+    { dealId: 'D1', influencerHandle: '@Mira.Glow' },
+    'attributed explicit D1 → deal:D1',
+  ],
   ['nothing paid', { total: '0.00', codes: ['MIRA'] }, 'excluded zero_revenue'],
   ['less than nothing paid', { total: '-1.00', codes: ['MIRA'] }, 'excluded negative_revenue'],
   [
@@ -586,7 +602,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         mayLackColumn: false,
       };
       const plain: AttributeOrdersOptions = {
-        ...{ job: context.job, brandId: '4819', start: null },
+        ...{ job: context.job, brandId: '4819', start: null, elsewhere: [] },
         ...{ revenue: 'total', attribution: 'code' },
         ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
         ...{ codesHash: 'codes', sources: [source] },
@@ -664,6 +680,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
               creditsDrafts: false,
               creditsRenewals: true,
               hasTerms: false,
+              elsewhere: [],
               isBrandShared: false,
               start,
               period,
@@ -782,7 +799,13 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     const changes = await inTransaction(context.db, (trx) =>
       decideByRule(trx, {
         ...{ job: context.job, brandId: '4819', revenue: 'subtotal', attribution: 'link', start: null },
-        ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
+        ...{
+          creditsDrafts: false,
+          creditsRenewals: true,
+          hasTerms: false,
+          elsewhere: [],
+          isBrandShared: false,
+        },
         sources: [
           {
             ...{ source: context.source, orderPlatform: `platform of ${context.job}` },
@@ -797,7 +820,8 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       { ...moved, currency: 'USD', amount: '7.0000', isSent: false },
       { ...moved, after: 'held: unknown amount', amount: null, withoutAmount: 1, isSent: false },
       { ...moved, before: 'held: ambiguous codes', after: 'deal:D3', amount: '9.0000', isSent: false },
-      { ...moved, amount: '7.0000', isSent: true },
+      // It was sent by the total.
+      { ...moved, amount: '10.0000', isSent: true },
     ]);
   });
 
@@ -810,7 +834,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         ...{ path, shops: [one, two], writeCodes: (text) => writeFileSync(path, text) },
       });
       const stated = (id: string, subtotal: string | null, given: Given = {}) =>
-        order(id, { links: ['mira'], codes: ['NOOR'], subtotal, ...given });
+        order(id, { links: ['mira'], codes: ['NOOR'], total: '5000.00', subtotal, ...given });
       const disputed = { codes: ['NOOR', 'MIRA'] };
       await two.read({ orders: [stated('held', '400.00', disputed)] });
       await one.read({
@@ -832,7 +856,13 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         await sql`insert into ops.account (account_id) values (${ACCOUNT})`.execute(trx);
         changes = await decideByRule(trx, {
           ...{ job: context.job, brandId: '4819', revenue: 'subtotal', attribution: 'link', start: null },
-          ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
+          ...{
+            creditsDrafts: false,
+            creditsRenewals: true,
+            hasTerms: false,
+            elsewhere: [],
+            isBrandShared: false,
+          },
           sources: [one, two].map(({ source }) => ({
             ...{ source, orderPlatform: `platform of ${context.job}` },
             ...{ credited: 'any', notCredited: [], mayLackColumn: false },

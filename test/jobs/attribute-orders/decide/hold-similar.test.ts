@@ -788,6 +788,35 @@ describe('an order that another source of its platform states as cancelled', () 
     },
   );
 
+  test('is held although that one belongs to another job, and a seed names the order, while it states so', async () => {
+    const brandId = newBrand();
+    const { context } = await openJob(brandId, 'shop');
+    const { context: other } = await openJob(brandId, 'shop');
+    const platform = `shop ${brands}`;
+    const decide = (one: Context, { job, source }: Context) =>
+      one.attribute({ codes: RULES.codes, elsewhere: [{ job, source, orderPlatform: platform }] });
+    await state(context, { 1: {}, 2: {} });
+    await context.prepare();
+    await bring(context, 'accepted');
+    const seeded = { line: 2, orderPlatform: platform, orderId: '1', amount: null, currency: null };
+    await seedLedger(database(), {
+      ...{ fileName: 'seed.csv', fileSha256: randomUUID(), reason: 'listed', seededBy: 'tester' },
+      rows: [{ ...seeded, dealId: null, collabId: null, reason: null }],
+    });
+    const stateThere = async (given: Given) => {
+      await other.read({ orders: [order('1', given), order('2')] });
+      await decide(other, context);
+      await decide(context, other);
+      return decided(context);
+    };
+    expect(await stateThere({})).toEqual(['1: attributed', '2: attributed']);
+    expect(await stateThere(NO)).toEqual(['1: held cancelled_elsewhere', '2: attributed']);
+    await context.read({ orders: [order('1', { codes: ['MIRA'], total: '12.00' })] });
+    await decide(context, other);
+    expect(await decided(context)).toEqual(['1: held cancelled_elsewhere', '2: attributed']);
+    expect(await stateThere({})).toEqual(['1: attributed', '2: attributed']);
+  });
+
   test('is held although that one leaves it to backfills, because it is older than the period of the job', async () => {
     const { context, shops } = await openJob(newBrand(), 'shop', 'shop');
     const [one, two] = shops;

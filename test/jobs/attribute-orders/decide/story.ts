@@ -35,6 +35,7 @@ export type AttributeGiven = Partial<
     | 'start'
     | 'hasTerms'
     | 'isBrandShared'
+    | 'elsewhere'
   >
 > &
   Partial<Pick<CreditedSource, 'credited' | 'notCredited' | 'mayLackColumn'>> & { readonly codes?: string };
@@ -87,6 +88,7 @@ export async function openContext(
           notCredited: given.notCredited ?? [],
           mayLackColumn: given.mayLackColumn ?? false,
         })),
+        elsewhere: given.elsewhere ?? [],
         hasTerms: given.hasTerms ?? false,
         isBrandShared: given.isBrandShared ?? sources.length > 1,
         brandId,
