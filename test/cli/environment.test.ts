@@ -125,7 +125,7 @@ describe('INFLUENCER_SYNC_DATA', () => {
     await open();
     expect(told[0]?.message).toMatch(/has journals, but INFLUENCER_SYNC_DATA names .*, so they are not used/);
     setVariables({ INFLUENCER_SYNC_DATA: path });
-    await expect(open()).rejects.toMatchObject({ details: { code: 'data_folder_invalid', where: path } });
+    await expect(open()).rejects.toMatchObject({ details: { code: 'data_folder_unusable', where: path } });
   });
 });
 

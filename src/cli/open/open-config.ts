@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadConfig } from '../../../jobs/index.ts';
@@ -61,7 +61,7 @@ export async function openConfig(
     process.env,
   );
   for (const one of findUnusedVariables(config, process.env, unusedAmong)) options.onMisled?.(one);
-  requireFolder(config.database.dataFolder);
+  requireFolder(config);
   return config;
 }
 
@@ -96,17 +96,15 @@ function withDataFolder(config: PipelineConfig, onMisled: ConfigOptions['onMisle
   return { ...config, database: { ...config.database, dataFolder } };
 }
 
-/** @throws KnownError `data_folder_invalid` (exit 2) if something else has the place of the data folder. */
-function requireFolder(dataFolder: string): void {
-  const there = statSync(dataFolder, { throwIfNoEntry: false });
-  if (there === undefined || there.isDirectory()) return;
-  throw refusal({
-    code: 'data_folder_invalid',
-    message: 'The place of the data folder is taken by a file.',
-    where: dataFolder,
-    help: 'Move the file away, or name another folder with INFLUENCER_SYNC_DATA.',
-    safe: 'Nothing was read or sent.',
-  });
+/** @throws KnownError `data_folder_unusable` (exit 2) if something else has the place of the data folder. */
+function requireFolder(config: PipelineConfig): void {
+  const { dataFolder } = config.database;
+  if (statSync(dataFolder, { throwIfNoEntry: false })?.isDirectory() !== false) return;
+  try {
+    readdirSync(dataFolder);
+  } catch (error) {
+    throw explainFolder(error, config) ?? error;
+  }
 }
 
 /** Prints warnings about unencrypted connections. Every run and `serve` do this, because people rarely run `doctor`. */

@@ -99,7 +99,7 @@ it('Home of the console lists the problems that notices report, each with its pa
   // The page of the run has the advice that the command printed.
   const run = textOf((await get('/influencers/runs/1')).text);
   expect(run).toMatch(
-    /It failed with exit code 2: Source shop has no files\. Check the address, the prefix and the glob/,
+    /It failed with exit code 2: Source shop has no files \(\S+exports\)\. Check the address, the prefix and the glob/,
   );
   expect(run).toContain('Run it again');
 });
