@@ -11,11 +11,7 @@ const COMPARED = 5_000;
  */
 export function countAlike(
   db: Database,
-  {
-    source,
-    others,
-    timeZone,
-  }: { readonly source: string; readonly others: readonly string[]; readonly timeZone: string },
+  { source, others, timeZone }: { source: string; others: readonly string[]; timeZone: string },
 ): Promise<number> {
   const dayOf = (order: string) =>
     sql`(${sql.ref(`${order}.placed_at`)} at time zone ${timeZone}::text)::date`;

@@ -70,7 +70,7 @@ export async function loadCodes(db: Database, options: LoadCodesOptions): Promis
  *
  * @param options.file name of the file for messages.
  */
-export function checkCodes(path: string, { file }: { readonly file: string }): readonly Problem[] {
+export function checkCodes(path: string, { file }: { file: string }): readonly Problem[] {
   try {
     return describeProblems(readCodeRows(path).problems, file);
   } catch (error) {

@@ -180,7 +180,7 @@ function createAnswers(served: Served) {
     refuse: (
       request: FastifyRequest,
       reply: FastifyReply,
-      { status, why }: { readonly status: 400 | 403 | 409; readonly why: string },
+      { status, why }: { status: 400 | 403 | 409; why: string },
     ): Promise<FastifyReply> =>
       send(reply.code(status), visitOf(request, served), {
         title: request.method === 'POST' ? 'Nothing was changed' : 'Not for your role',

@@ -100,11 +100,7 @@ type FileEffect = { readonly fixed: readonly FixedOrder[]; readonly stillRejecte
 
 async function fixFile(
   { header, rows }: RawRows,
-  {
-    source,
-    layout,
-    code,
-  }: { readonly source: SourceSettings; readonly layout: Layout; readonly code: string },
+  { source, layout, code }: { source: SourceSettings; layout: Layout; code: string },
 ): Promise<FixedFile> {
   const cells = rows.map((row) => [...row]);
   const tried = new Map<string, number>();
@@ -146,10 +142,10 @@ async function mapRows({
   source,
   layout,
 }: {
-  readonly header: readonly string[];
-  readonly cells: readonly (readonly string[])[];
-  readonly source: SourceSettings;
-  readonly layout: Layout;
+  header: readonly string[];
+  cells: readonly (readonly string[])[];
+  source: SourceSettings;
+  layout: Layout;
 }): Promise<{ readonly orders: readonly StagedOrder[]; readonly rejected: readonly RejectedRow[] } | null> {
   if (layoutFor(layout, 'orders') === null) return null;
   const records = cells.map((row, index) => ({ record: index + 1, line: index + 2, cells: row }));
@@ -181,7 +177,7 @@ function fieldsOf(column: string, layout: Layout): readonly LayoutField[] {
 /** Substitute values for a field, in the order in which they are tried. */
 function valuesFor(
   fields: readonly LayoutField[],
-  { source, record }: { readonly source: SourceSettings; readonly record: number },
+  { source, record }: { source: SourceSettings; record: number },
 ): readonly string[] {
   if (fields.some((field) => MONEY.includes(field))) return ['0'];
   if (fields.includes('currency')) return [source.currency ?? 'EUR'];

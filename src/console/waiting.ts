@@ -22,11 +22,7 @@ export async function findWaiting(
     config,
     onError,
     isCount = false,
-  }: {
-    readonly config: PipelineConfig;
-    readonly onError: (error: unknown) => void;
-    readonly isCount?: boolean;
-  },
+  }: { config: PipelineConfig; onError: (error: unknown) => void; isCount?: boolean },
 ): Promise<readonly Problem[]> {
   const finders = keptProblems.filter(({ kind }) => !isCount || kind !== 'ledger_went_back');
   const observed = { config, kinds: jobKinds, onTrouble: (_: unknown, error: unknown) => onError(error) };

@@ -96,11 +96,7 @@ export type Undone =
  */
 export function undoSeed(
   db: Database,
-  {
-    seedId,
-    reason,
-    undoneBy,
-  }: { readonly seedId: string; readonly reason: string; readonly undoneBy: string },
+  { seedId, reason, undoneBy }: { seedId: string; reason: string; undoneBy: string },
 ): Promise<Undone> {
   return inTransaction(db, async (trx) => {
     const seed = await trx

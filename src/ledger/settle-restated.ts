@@ -19,7 +19,7 @@ export type ComesTo = 'sent' | 'returned';
  */
 export function settleRestated(
   trx: Transaction<DB>,
-  { entryIds, comesTo }: { readonly entryIds: readonly string[]; readonly comesTo: ComesTo },
+  { entryIds, comesTo }: { entryIds: readonly string[]; comesTo: ComesTo },
 ): Promise<number> {
   const isReturned = comesTo === 'returned';
   const before = sql`case when d.kind is null then last.old_amount else ${amountAfter('d')} end`;

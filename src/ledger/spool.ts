@@ -93,7 +93,7 @@ export async function replaySpool(
   db: Database,
   folder: string,
   owner: string,
-  { isContinuous = true }: { readonly isContinuous?: boolean } = {},
+  { isContinuous = true }: { isContinuous?: boolean } = {},
 ): Promise<Replayed> {
   const replayed = { answers: 0, lost: 0, unreadable: 0 };
   const accountId = await boundAccount(db);

@@ -139,7 +139,7 @@ const isSeeded = sql`(select exists (select from ledger.seeds)) and (
  */
 function eligibleOf(
   rules: AttributionRules,
-  { files, isWanted }: { readonly files: string; readonly isWanted: RawBuilder<unknown> },
+  { files, isWanted }: { files: string; isWanted: RawBuilder<unknown> },
 ): RawBuilder<unknown> {
   const { brandId, revenue, creditsDrafts, creditsRenewals, start, period, hasTerms } = rules;
   const isBeforeStart = start === null ? sql`true` : sql`${orderedAt} < ${startOf(start)}`;

@@ -208,7 +208,7 @@ export async function findOtherBrand(
 /** Returns the error of a run for a source under whose platform of now nothing is posted, but under another one; else null. */
 export async function findOtherPlatform(
   db: Database,
-  { job, source, now }: { readonly job: string; readonly source: string; readonly now: string },
+  { job, source, now }: { job: string; source: string; now: string },
 ): Promise<KnownError | null> {
   const ofSource = sql`
     e.job = ${job} and e.source = ${source} and e.effect = 'referral' and e.state = 'accepted'`;

@@ -349,7 +349,7 @@ export function answerOf({ given, mayAssume, suggestion }: Question): string | n
 /** Asks a person the questions that no option answers. Null if the person cancelled. */
 export async function askAnswers(
   questions: readonly Question[],
-  { brands, terminal }: { readonly brands: readonly BrandChoice[]; readonly terminal: Asking },
+  { brands, terminal }: { brands: readonly BrandChoice[]; terminal: Asking },
 ): Promise<Answers | null> {
   const { isCancel, select, text } = await import('@clack/prompts');
   const values = new Map<Question, string>();
@@ -471,7 +471,7 @@ export function samplesOf({ samples }: UnclearColumn): string {
 /** Asks about each column and encoding. Null if the person cancelled. */
 export async function askAboutFiles(
   files: readonly Unclear[],
-  { said, terminal }: { readonly said: SaidOfFiles; readonly terminal: Asking },
+  { said, terminal }: { said: SaidOfFiles; terminal: Asking },
 ): Promise<SaidOfFiles | null> {
   const { isCancel, multiselect, select } = await import('@clack/prompts');
   const stated = new Map(said.stated);

@@ -82,7 +82,7 @@ function faultsOf(said: Said): readonly Problem[] {
  */
 export function openAnswers(
   said: Said,
-  { questions, brands }: { readonly questions: readonly Question[]; readonly brands: readonly BrandChoice[] },
+  { questions, brands }: { questions: readonly Question[]; brands: readonly BrandChoice[] },
 ): KnownError | null {
   const { options, unclear, found } = said;
   const isConfirmed = options.yes === true || options.dryRun === true;
@@ -272,7 +272,7 @@ function aboutStates(
 /** The options of a command line that answers everything: those that were given, and what is open. */
 function commandOf(
   said: Said,
-  { columns, open }: { readonly columns: readonly OpenColumn[]; readonly open: readonly Question[] },
+  { columns, open }: { columns: readonly OpenColumn[]; open: readonly Question[] },
 ): readonly string[] {
   const { options, unclear, found } = said;
   const isEncodingOpen = unclear.some(({ possible }) => possible !== undefined);

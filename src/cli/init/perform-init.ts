@@ -406,7 +406,7 @@ async function openServiceIfGiven(): Promise<Client | null> {
 /** Lists what the account has; nothing if the service does not say. @param help what a person can do instead. */
 async function listIfTold<Item extends { readonly id: string }>(
   search: () => Promise<readonly Item[]>,
-  { output, what, help = '' }: { readonly output: Output; readonly what: string; readonly help?: string },
+  { output, what, help = '' }: { output: Output; what: string; help?: string },
 ): Promise<readonly Item[]> {
   try {
     return (await search()).filter(({ id }) => id !== '');

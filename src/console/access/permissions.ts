@@ -129,7 +129,7 @@ export function permits(role: Role, permission: string): boolean {
 }
 
 /** Why somebody was refused. */
-export function whyForbidden({ role }: { readonly role: Role }, permission: string): string {
+export function whyForbidden({ role }: { role: Role }, permission: string): string {
   return `Your role is ${role}. ${whoMay(permission)} can do this.`;
 }
 

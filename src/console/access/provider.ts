@@ -45,11 +45,7 @@ type Session = { readonly name: string; readonly groups: readonly string[] };
 /** @param options.url address at which people open the console (`console.url`). */
 export function createProviderSignIn(
   settings: OidcSettings,
-  {
-    url,
-    signOuts,
-    onError,
-  }: { readonly url: string; readonly signOuts: SignOuts; readonly onError: (error: unknown) => void },
+  { url, signOuts, onError }: { url: string; signOuts: SignOuts; onError: (error: unknown) => void },
 ): ProviderSignIn {
   const base = new URL(`${url}/`);
   const key = new Uint8Array(hkdfSync('sha256', settings.clientSecret, '', 'influencer-sync console', 32));
@@ -94,7 +90,7 @@ export function createProviderSignIn(
   function setCookie(
     reply: FastifyReply,
     name: string,
-    { value, seconds }: { readonly value: string; readonly seconds: number },
+    { value, seconds }: { value: string; seconds: number },
   ): void {
     const cookie = stringifySetCookie({
       name,

@@ -23,7 +23,7 @@ const MOST_MONTHS = 36;
  */
 export function monthChart(
   known: readonly string[],
-  { label, barOf }: { readonly label: string; readonly barOf: (month: string) => Omit<Bar, 'label'> },
+  { label, barOf }: { label: string; barOf: (month: string) => Omit<Bar, 'label'> },
 ): Html | null {
   const sorted = known.toSorted();
   const [first = '', last = ''] = [sorted[0], sorted.at(-1)];
@@ -57,9 +57,9 @@ export function barChart(
     line = [],
     band = null,
   }: {
-    readonly label: string;
-    readonly line?: readonly number[];
-    readonly band?: { readonly from: number; readonly to: number; readonly name: string } | null;
+    label: string;
+    line?: readonly number[];
+    band?: { readonly from: number; readonly to: number; readonly name: string } | null;
   },
 ): Html {
   const highest = Math.max(1, ...bars.map(({ value }) => value), ...line);
@@ -97,7 +97,7 @@ ${labelled.map((index) => labelMarkup(bars[index]?.label ?? '', { index, count: 
 /** A label below its bar. Those of the first and last bar stay within the picture. */
 function labelMarkup(
   text: string,
-  { index, count, step }: { readonly index: number; readonly count: number; readonly step: number },
+  { index, count, step }: { index: number; count: number; step: number },
 ): Html {
   const [at, anchor] =
     index === 0
@@ -134,7 +134,7 @@ const SHARE_HEIGHT = 18;
 const COLORS = 9;
 
 /** Draws how a whole divides into parts, each counted once, with their numbers as a list below. Parts of 0 are left out. */
-export function shareBar(parts: readonly Share[], { label }: { readonly label: string }): Html {
+export function shareBar(parts: readonly Share[], { label }: { label: string }): Html {
   // A part has its colour whether or not others are left out, so that it is the same in each picture of a kind.
   const shown = parts
     .map((part, index) => ({ ...part, color: `c${index % COLORS}` }))

@@ -56,7 +56,7 @@ export function blockList(blocks: readonly Block[], visit: Pick<Shows, 'link'>):
 export function instant(
   at: Date | string | null,
   { zone }: Pick<Shows, 'zone'>,
-  { seconds = false }: { readonly seconds?: boolean } = {},
+  { seconds = false }: { seconds?: boolean } = {},
 ): Html {
   if (at === null) return html``;
   if (typeof at === 'string' && isDay(at)) return html`<time datetime="${at}">${at}</time>`;
@@ -67,11 +67,7 @@ export function instant(
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** The local time in a zone: `10 Apr 11:15`, with the year if it is another than now: `10 Apr 2025 11:15`. */
-export function zonedTime(
-  at: Date,
-  zone: string,
-  { seconds = false }: { readonly seconds?: boolean } = {},
-): string {
+export function zonedTime(at: Date, zone: string, { seconds = false }: { seconds?: boolean } = {}): string {
   const isOfNow = at.getUTCFullYear() === new Date().getUTCFullYear();
   const key = `${zone} ${isOfNow} ${seconds}`;
   const format =
@@ -255,7 +251,7 @@ ${after === null ? null : html`<a rel="next" href="${visit.link(visit.path, { ..
 export function figure(
   label: string,
   value: string | readonly string[],
-  { href, note }: { readonly href?: string; readonly note?: HtmlValue | undefined } = {},
+  { href, note }: { href?: string; note?: HtmlValue | undefined } = {},
 ): Html {
   const inner = html`<span class="label">${label}</span> <span class="value">${[value].flat().map((text) => html`<span>${keepAmounts(text)}</span> `)}</span>${note === undefined ? null : html` <span class="note">${note}</span>`}`;
   return href === undefined

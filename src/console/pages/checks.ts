@@ -163,7 +163,7 @@ ${acknowledgedAt === null ? acknowledgeForm(finding, { ofFile, visit }) : null}`
 
 function acknowledgeForm(
   finding: KnownFinding,
-  { ofFile, visit }: { readonly ofFile: readonly KnownFinding[]; readonly visit: Visit },
+  { ofFile, visit }: { ofFile: readonly KnownFinding[]; visit: Visit },
 ): Html | null {
   if (!visit.may('POST /checks/acknowledge'))
     return html`<p>${notOffered(visit, 'POST /checks/acknowledge')}</p>`;

@@ -180,11 +180,7 @@ ${forms(file, visit)}`,
 /** How a held file can be read without another version of it: by the check, the limit or the other file that holds it. */
 function asItIs(
   visit: Visit,
-  {
-    file,
-    finding,
-    shown,
-  }: { readonly file: ListedFile; readonly finding: CheckFinding | null; readonly shown: string },
+  { file, finding, shown }: { file: ListedFile; finding: CheckFinding | null; shown: string },
 ): Html | null {
   const title = html`<h2>Read it as it is</h2>`;
   if (finding !== null)

@@ -97,11 +97,7 @@ export function heldQuery({ job, source, reason, status }: HeldGroup): Readonly<
 
 async function chosen(
   visit: Visit,
-  {
-    filter,
-    groups,
-    forms,
-  }: { readonly filter: HeldFilter; readonly groups: readonly HeldGroup[]; readonly forms: Html },
+  { filter, groups, forms }: { filter: HeldFilter; groups: readonly HeldGroup[]; forms: Html },
 ): Promise<Html> {
   const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
   const all = countHeld(groups);

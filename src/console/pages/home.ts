@@ -88,7 +88,7 @@ function lastOf({ lastRunId, lastStatus, lastOkAt }: JobHealth, visit: Visit): H
 /** The credited revenue of a month by day beside the month before, for each currency. */
 function revenueOf(
   credited: readonly CreditedDay[],
-  { month, before: last }: { readonly month: string; readonly before: string },
+  { month, before: last }: { month: string; before: string },
   visit: Visit,
 ): Html {
   const title = html`<h2>Credited revenue <small>${month} by day${credited.some(({ day }) => day.startsWith(last)) ? ` (bars), ${last} (line)` : ''}; days in UTC. ${anchor(visit.link('/', { month: last }), 'A month earlier')}</small></h2>`;

@@ -207,7 +207,7 @@ ${life.entries.length === 0 ? html`<p class="none">Nothing was sent for it${life
 /** A row that could not be used may be the order, but only its file knows its id. */
 async function notFound(
   visit: Visit,
-  { source, order }: { readonly source: string; readonly order: string },
+  { source, order }: { source: string; order: string },
 ): Promise<ShownPage> {
   const rejected = await countRejected(visit.db, {
     limit: COUNT_LIMIT,

@@ -101,10 +101,7 @@ function runNames({ jobs }: PipelineConfig): readonly string[] {
   );
 }
 
-function scaleOf(
-  { from, to }: { readonly from: string | null; readonly to: string | null },
-  now: Date,
-): TimelineScale {
+function scaleOf({ from, to }: { from: string | null; to: string | null }, now: Date): TimelineScale {
   const last = Date.parse(to ?? now.toISOString().slice(0, 10));
   const first = from === null ? last - (DAYS - 1) * DAY_MS : Date.parse(from);
   const days = Math.min(DAYS_AT_MOST, Math.max(1, Math.round((last - first) / DAY_MS) + 1));
@@ -122,7 +119,7 @@ function scaleOf(
  */
 function hrefOf(
   { job, from, groups }: TimelineCell,
-  { visit, days }: { readonly visit: Visit; readonly days: number },
+  { visit, days }: { visit: Visit; days: number },
 ): string {
   const [first] = groups;
   if (groups.length === 1 && first?.slots === 1 && first.runId !== null)
@@ -261,7 +258,7 @@ function xOf(at: Date, { from, spans, spanSeconds }: TimelineScale): number {
 /** Draws a mark. It is not in the tab order, because the table offers the same links with fewer stops. */
 function markOf(
   cell: TimelineCell,
-  { scale, row, href }: { readonly scale: TimelineScale; readonly row: number; readonly href: string },
+  { scale, row, href }: { scale: TimelineScale; row: number; href: string },
 ): Html {
   const worst = STATES.find((state) => cell.groups.some((group) => group.state === state)) ?? 'done';
   const label = `${cell.job}, ${formatMinute(cell.from)} to ${formatInstant(cell.until).slice(11, 16)} UTC: ${countStates(cell.groups)}`;
@@ -272,10 +269,7 @@ function markOf(
 }
 
 /** The shape of a state: full if it ran, hollow if nothing ran, low if it was skipped or is still due. */
-function shapeOf(
-  state: string,
-  { x, y, width }: { readonly x: number; readonly y: number; readonly width: number },
-): Html {
+function shapeOf(state: string, { x, y, width }: { x: number; y: number; width: number }): Html {
   const height = state === 'skipped' || state === 'waiting' || state === 'due' ? CELL / 2 : CELL;
   return html`<rect class="slot ${state}" x="${x.toFixed(1)}" y="${(y + CELL - height).toFixed(1)}" width="${width.toFixed(1)}" height="${height}"/>`;
 }

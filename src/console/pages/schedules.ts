@@ -97,7 +97,7 @@ function pauseOf(paused: readonly PausedJob[], job: string, visit: Visit): Html 
 
 function changesOf(
   { name, schedule, after }: JobSettings,
-  { paused, visit }: { readonly paused: readonly PausedJob[]; readonly visit: Visit },
+  { paused, visit }: { paused: readonly PausedJob[]; visit: Visit },
 ): Html | null {
   if (schedule === null && after === null) return null;
   if (paused.some(({ job }) => job === name)) return resumeForm(name, visit);

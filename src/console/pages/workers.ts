@@ -57,7 +57,7 @@ type Shown = {
 
 function content(
   { workers, queues, failed }: Shown,
-  { visit, isOff }: { readonly visit: Visit; readonly isOff: boolean },
+  { visit, isOff }: { visit: Visit; isOff: boolean },
 ): Html {
   const isAnyAlive = workers.some(({ isAlive, drainingSince }) => isAlive && drainingSince === null);
   return html`${

@@ -92,12 +92,7 @@ export async function countStaged(
     rowsRead,
     expected,
     orderIdColumn,
-  }: {
-    readonly sourceFileId: string;
-    readonly rowsRead: number;
-    readonly orderIdColumn: OrderIdColumn;
-    readonly expected: ExpectedOrders;
-  },
+  }: { sourceFileId: string; rowsRead: number; orderIdColumn: OrderIdColumn; expected: ExpectedOrders },
 ): Promise<StagedFile> {
   const staged = await rowOf<StagedFile>(trx)`
     with staged as (

@@ -83,7 +83,7 @@ async function judgeAlike(
     sourceFileId,
     totals: { alike },
     thresholds,
-  }: { readonly sourceFileId: string; readonly totals: FileTotals; readonly thresholds: Thresholds },
+  }: { sourceFileId: string; totals: FileTotals; thresholds: Thresholds },
 ): Promise<HoldReason | null> {
   const { source, expected, maxZeroRevenueShare, maxUnlistedShare } = thresholds;
   if (isShare(alike.unlistedStatus, alike.open, maxUnlistedShare)) {
@@ -121,11 +121,7 @@ function isShare(some: number, all: number, limit: number): boolean {
  */
 async function commonestStatus(
   trx: Transaction<DB>,
-  {
-    sourceFileId,
-    expected,
-    unlisted,
-  }: { readonly sourceFileId: string; readonly expected: ExpectedOrders; readonly unlisted: number },
+  { sourceFileId, expected, unlisted }: { sourceFileId: string; expected: ExpectedOrders; unlisted: number },
 ): Promise<string> {
   const rows = await rowsOf<{ status: string; orders: number }>(trx)`
     select status, count(*)::float8 as orders from intake.orders

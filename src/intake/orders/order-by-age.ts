@@ -110,7 +110,7 @@ export async function doubtOtherOrders(trx: Transaction<DB>, sourceFileId: strin
  */
 export async function orderByAge(
   trx: Transaction<DB>,
-  { sourceFileId, others }: { readonly sourceFileId: string; readonly others: OtherAges },
+  { sourceFileId, others }: { sourceFileId: string; others: OtherAges },
 ): Promise<OutOfOrder> {
   const { newer, unordered, isByRow } = others;
   if (newer.length === 0 && unordered.length === 0 && !isByRow) return NONE_OUT_OF_ORDER;
@@ -166,7 +166,7 @@ const saidOf = sql`jsonb_build_array(r.code, r.column_name, coalesce(r.value, r.
  */
 export async function doubtOutdated(
   trx: Transaction<DB>,
-  { sourceFileId, others }: { readonly sourceFileId: string; readonly others: OtherAges },
+  { sourceFileId, others }: { sourceFileId: string; others: OtherAges },
 ): Promise<number> {
   const files = [...others.newer, ...others.unordered];
   // If rows say their age, the age of their files says nothing: a later row ends the doubt, whatever its file is called.
@@ -210,7 +210,7 @@ export async function doubtOutdated(
  */
 export async function stageOutdated(
   trx: Transaction<DB>,
-  { sourceFileId, others }: { readonly sourceFileId: string; readonly others: OtherAges },
+  { sourceFileId, others }: { sourceFileId: string; others: OtherAges },
 ): Promise<number> {
   const known = [...others.newer, sourceFileId];
   return execute(trx)`

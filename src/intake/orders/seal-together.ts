@@ -180,7 +180,7 @@ async function hasToDecide(
 async function markSealed(
   trx: Transaction<DB>,
   { orderIdColumn, files }: SealTogetherOptions,
-  { ids, counted }: { readonly ids: readonly string[]; readonly counted: readonly StagedOrders[] },
+  { ids, counted }: { ids: readonly string[]; counted: readonly StagedOrders[] },
 ): Promise<void> {
   const given = toArrayParameter(ids);
   await execute(trx)`

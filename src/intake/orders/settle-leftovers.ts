@@ -170,7 +170,7 @@ async function giveToStaged(trx: Transaction<DB>, sourceFileId: string): Promise
 
 async function giveToKnown(
   trx: Transaction<DB>,
-  { sourceFileId, runId }: { readonly sourceFileId: string; readonly runId: string },
+  { sourceFileId, runId }: { sourceFileId: string; runId: string },
 ): Promise<number> {
   return countOf(trx)`
     with both_kinds as (

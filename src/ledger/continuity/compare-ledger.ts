@@ -59,7 +59,7 @@ export type Comparison = Pick<ContinuityOptions, 'folders' | 'machineId' | 'isSh
  */
 export async function compare(
   db: Database | null,
-  { config, accountId: given }: { readonly config: PipelineConfig; readonly accountId?: string | undefined },
+  { config, accountId: given }: { config: PipelineConfig; accountId?: string | undefined },
 ): Promise<Comparison> {
   const known = db !== null && (await hasTable(db, 'ledger.machines')) ? db : null;
   const accountId = given ?? (known === null ? null : await boundAccount(known));

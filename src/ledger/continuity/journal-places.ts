@@ -122,7 +122,7 @@ export function describeJournals({ ledger, database }: PipelineConfig): string {
  */
 export function describeBlindness(
   config: PipelineConfig,
-  { ledgerId, hasClaims }: { readonly ledgerId: string | null; readonly hasClaims: boolean },
+  { ledgerId, hasClaims }: { ledgerId: string | null; hasClaims: boolean },
 ): string | null {
   const mark = findStateMark(config, ledgerId);
   if (mark === null) return null;

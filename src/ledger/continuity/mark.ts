@@ -207,10 +207,7 @@ function ownersIn(folder: string): ReadonlySet<string> {
   return new Set(namesIn(folder).flatMap((name) => parseJournalName(name)?.owner ?? []));
 }
 
-function unavailable(
-  cause: unknown,
-  { uri, doing }: { readonly uri: string; readonly doing: 'read' | 'written' },
-): KnownError {
+function unavailable(cause: unknown, { uri, doing }: { uri: string; doing: 'read' | 'written' }): KnownError {
   const known = cause instanceof KnownError ? cause : null;
   const problem = findFolderProblem(cause);
   const why =

@@ -85,11 +85,7 @@ export function classify(exchange: Exchange, options: ClassifyOptions): Outcome 
 function isRefusal(
   status: number,
   text: string,
-  {
-    verdict,
-    isRepeatable,
-    isDivisible,
-  }: { readonly verdict: Verdict; readonly isRepeatable: boolean; readonly isDivisible: boolean },
+  { verdict, isRepeatable, isDivisible }: { verdict: Verdict; isRepeatable: boolean; isDivisible: boolean },
 ): boolean {
   const isNamed = verdict.kind === 'refused' || verdict.kind === 'key_refused';
   if (isNamed && verdict.isStated) return true;

@@ -60,8 +60,8 @@ export function describeRuleSums(
 
 /** Describes orders with evidence for several owners, for the terminal. */
 export function describeConflicts(
-  { orders, sums }: { readonly orders: readonly ConflictingOrder[]; readonly sums: readonly RuleSum[] },
-  { hasMore }: { readonly hasMore: boolean },
+  { orders, sums }: { orders: readonly ConflictingOrder[]; sums: readonly RuleSum[] },
+  { hasMore }: { hasMore: boolean },
 ): readonly Block[] {
   const [first] = orders;
   if (first === undefined) return [say('No order has evidence for more than one owner.', { tone: 'green' })];
@@ -97,7 +97,7 @@ export function describeConflicts(
 /** Describes what a rule would decide otherwise than a job has decided. */
 export function describeRuleChanges(
   changes: readonly RuleChange[],
-  { job, rule, now }: { readonly job: string; readonly rule: string; readonly now: string },
+  { job, rule, now }: { job: string; rule: string; now: string },
 ): readonly Block[] {
   if (changes.length === 0)
     return [say(`By ${rule}, ${job} decides every order as it has decided it (${now}).`, { tone: 'green' })];

@@ -111,7 +111,7 @@ export function describeVoid(preview: VoidPreview, leak: LeakedCode | null): rea
   ];
 }
 
-function ownWords(own: number, { isAll, isCostly }: { readonly isAll: boolean; readonly isCostly: boolean }) {
+function ownWords(own: number, { isAll, isCostly }: { isAll: boolean; isCostly: boolean }) {
   const count = own === 0 ? 'None' : `${isAll ? 'About' : 'At least'} ${formatCount(own)}`;
   const warning = isCostly ? ': a void takes them, too. Another code for the creator takes none of them' : '';
   return `${count} of them ${own <= 1 ? 'seems' : 'seem'} to be of the creator’s own followers${warning}.`;

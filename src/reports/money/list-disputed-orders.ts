@@ -12,7 +12,7 @@ const LISTED = 200;
  */
 export async function listDisputedOrders(
   db: Database,
-  { dealId = null, fewerIn }: { readonly dealId?: string | null; readonly fewerIn: readonly string[] },
+  { dealId = null, fewerIn }: { dealId?: string | null; fewerIn: readonly string[] },
 ): Promise<readonly DisputedOrder[]> {
   return rowsOf<DisputedOrder>(db)`
     with told as materialized (

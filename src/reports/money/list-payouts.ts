@@ -18,11 +18,7 @@ export async function listPayouts(
     accountCurrency,
     dealId = null,
     limit = null,
-  }: {
-    readonly accountCurrency: string | null;
-    readonly dealId?: string | null;
-    readonly limit?: number | null;
-  },
+  }: { accountCurrency: string | null; dealId?: string | null; limit?: number | null },
 ): Promise<readonly DealPayout[]> {
   return rowsOf<DealPayout>(db)`
     with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),

@@ -33,12 +33,7 @@ export async function describeMoney(
     settings,
     mirrorJob,
     now,
-  }: {
-    readonly fills: readonly string[];
-    readonly settings: PipelineConfig['reconcile'];
-    readonly mirrorJob: string | null;
-    readonly now: Date;
-  },
+  }: { fills: readonly string[]; settings: PipelineConfig['reconcile']; mirrorJob: string | null; now: Date },
 ): Promise<readonly Block[]> {
   const month = (await findNewestMonth(db)) ?? now.toISOString().slice(0, 7);
   const [wonFrom = month] = monthsUntil(month, MONTHS_OF_A_YEAR);

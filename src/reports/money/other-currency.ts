@@ -20,7 +20,7 @@ export const RESTATED_WHY =
  */
 export function describeOtherCurrency(
   orders: readonly OtherCurrency[],
-  { count = orders.length, sent = [] }: { readonly count?: number; readonly sent?: readonly Money[] } = {},
+  { count = orders.length, sent = [] }: { count?: number; sent?: readonly Money[] } = {},
 ): readonly Block[] {
   return section(RESTATED, {
     of: count,

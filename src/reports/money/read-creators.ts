@@ -18,7 +18,7 @@ export type CreatorMonth = {
 /** Sums the net revenue of the creators of a page by month, as of the last refresh of the reports. */
 export async function listCreatorMonths(
   db: Database,
-  { parts, from }: { readonly parts: readonly ReturnParts[]; readonly from: string | null },
+  { parts, from }: { parts: readonly ReturnParts[]; from: string | null },
 ): Promise<readonly CreatorMonth[]> {
   return rowsOf<CreatorMonth>(db)`
     select lower(influencer_handle) as creator, to_char(month_utc, 'YYYY-MM') as month, currency,
@@ -35,7 +35,7 @@ export async function listCreatorMonths(
  */
 export async function listNamedDeals(
   db: Database,
-  { handle, spellings }: { readonly handle: string; readonly spellings: readonly string[] },
+  { handle, spellings }: { handle: string; spellings: readonly string[] },
 ): Promise<readonly string[]> {
   const isNamed = sql`influencer_handle = any(${[...spellings]}::text[])`;
   const rows = await rowsOf<{ dealId: string }>(db)`
@@ -56,7 +56,7 @@ function ownersOf({ deals }: NamedCreator): RawBuilder<unknown> {
 /** Lists the deals of which credited orders name a creator, whether or not the mirror knows them. */
 export async function listCreatorDeals(
   db: Database,
-  { creator, limit }: { readonly creator: NamedCreator; readonly limit: number },
+  { creator, limit }: { creator: NamedCreator; limit: number },
 ): Promise<readonly string[]> {
   const rows = await rowsOf<{ dealId: string }>(db)`
     select distinct deal_id as "dealId"
@@ -100,10 +100,10 @@ export async function listCreatorStatements(
     fees,
     limit,
   }: {
-    readonly handle: string;
-    readonly creator: NamedCreator;
-    readonly fees: { readonly rules: StatementRules; readonly month: string } | null;
-    readonly limit: number;
+    handle: string;
+    creator: NamedCreator;
+    fees: { readonly rules: StatementRules; readonly month: string } | null;
+    limit: number;
   },
 ): Promise<readonly CreatorStatement[]> {
   const folded = sql`ledger.fold_handle(${handle}::text)`;
@@ -181,11 +181,7 @@ export type CreatorCode = Pick<OwnedCode, 'code' | 'validFrom' | 'validTo'> & {
 /** Lists the codes that name a creator or one of their deals, as the last run of each job loaded them. */
 export async function listCreatorCodes(
   db: Database,
-  {
-    creator,
-    deals,
-    limit,
-  }: { readonly creator: string; readonly deals: readonly string[]; readonly limit: number },
+  { creator, deals, limit }: { creator: string; deals: readonly string[]; limit: number },
 ): Promise<readonly CreatorCode[]> {
   return rowsOf<CreatorCode>(db)`
     select code, array_agg(distinct job order by job) as jobs, valid_from as "validFrom",

@@ -35,10 +35,7 @@ export async function readLookups(db: Database): Promise<readonly Lookups[]> {
 }
 
 /** Lists reasons for refusals, the most frequent first. */
-export async function listRefusals(
-  db: Database,
-  { limit }: { readonly limit: number },
-): Promise<readonly Refusal[]> {
+export async function listRefusals(db: Database, { limit }: { limit: number }): Promise<readonly Refusal[]> {
   return rowsOf<Refusal>(db)`
     select b.brand_id as "brandId",
       reporting.without_addresses(coalesce(b.message, 'no reason given')) as message,

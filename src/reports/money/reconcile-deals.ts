@@ -143,7 +143,7 @@ export type UnexplainedSum = {
 /** Adds up the differences that were stored when the mirror last published, of the deals that `isUnexplained` names. */
 export async function sumUnexplained(
   db: Database,
-  { ordersAbove, amountAbove }: { readonly ordersAbove: number; readonly amountAbove: DecimalText },
+  { ordersAbove, amountAbove }: { ordersAbove: number; amountAbove: DecimalText },
 ): Promise<readonly UnexplainedSum[]> {
   return rowsOf<UnexplainedSum>(db)`
     select u.job, count(*)::integer as deals, sum(r.unexplained_amount)::text as amount,
@@ -186,8 +186,8 @@ function comparison({
   accountCurrency,
   dealId = null,
 }: {
-  readonly accountCurrency: string | null;
-  readonly dealId?: string | null;
+  accountCurrency: string | null;
+  dealId?: string | null;
 }): RawBuilder<unknown> {
   return sql`
     with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),

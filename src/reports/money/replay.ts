@@ -7,7 +7,7 @@ import { formatAtLeast } from './at-least.ts';
 /** Describes what deals earned, and would have earned under a draft of the terms. */
 export function describeReplay(
   deals: readonly ReplayedDeal[],
-  { from, to }: { readonly from: string; readonly to: string },
+  { from, to }: { from: string; to: string },
 ): readonly Block[] {
   if (deals.length === 0) return [say(`No order and no fee counts from ${from} to ${to}.`)];
   const totals = [...Map.groupBy(deals, ({ currency }) => currency).values()].flatMap((of) => {

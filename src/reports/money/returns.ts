@@ -43,13 +43,7 @@ const NOT_KNOWN: Readonly<Record<ReturnSum['unknown'][number], string>> = {
 };
 
 /** Describes the months that sums cover. Both limits are included; null means no limit on that side. */
-export function describeMonths({
-  from,
-  to,
-}: {
-  readonly from: string | null;
-  readonly to: string | null;
-}): string {
+export function describeMonths({ from, to }: { from: string | null; to: string | null }): string {
   if (from === null && to === null) return 'all months';
   return from === to ? `${from}` : `${from ?? 'the first month'} to ${to ?? 'the newest month'}`;
 }
@@ -205,7 +199,7 @@ export function describeCohorts(won: readonly CustomersWon[], shown: ShownRows):
 /** Describes orders that creators may have placed themselves. Empty if there are none. */
 export function describeSelfPurchases(
   bought: readonly SelfPurchase[],
-  { days, hasMore }: { readonly days: number; readonly hasMore: boolean },
+  { days, hasMore }: { days: number; hasMore: boolean },
 ): readonly Block[] {
   return section('Orders that creators may have placed themselves', {
     note: `last ${plural(days, 'day')}`,

@@ -24,12 +24,7 @@ export async function listStatementMails(
     dealId = null,
     state = null,
     limit,
-  }: {
-    readonly month?: string | null;
-    readonly dealId?: string | null;
-    readonly state?: StatementMail['state'] | null;
-    readonly limit: number;
-  },
+  }: { month?: string | null; dealId?: string | null; state?: StatementMail['state'] | null; limit: number },
 ): Promise<readonly StatementMail[]> {
   return rowsOf<StatementMail>(db)`
     select m.mail_id as "mailId", to_char(s.month, 'YYYY-MM') as month, m.deal_id as "dealId", m.state,

@@ -163,10 +163,7 @@ export function describeToPay(
   {
     uncounted,
     unknownFees,
-  }: {
-    readonly uncounted: readonly Pick<UncountedOrders, 'why' | 'orders'>[];
-    readonly unknownFees: readonly UnknownFee[];
-  },
+  }: { uncounted: readonly Pick<UncountedOrders, 'why' | 'orders'>[]; unknownFees: readonly UnknownFee[] },
 ): string {
   const unknown = countOrders(uncounted.filter(({ why }) => why !== 'pending'));
   return formatAtLeast(formatAmounts(amounts), unknown, unknownFees.length);
@@ -192,10 +189,7 @@ export function describeLeftOut(
     carried,
     returnWindowDays,
   }: Pick<Statement, 'month' | 'uncounted' | 'unknownFees' | 'held' | 'carried' | 'returnWindowDays'>,
-  {
-    sums = uncounted,
-    limit = uncounted.length,
-  }: { readonly sums?: readonly UncountedSum[]; readonly limit?: number } = {},
+  { sums = uncounted, limit = uncounted.length }: { sums?: readonly UncountedSum[]; limit?: number } = {},
 ): readonly Section[] {
   const rest = `and more deals. To list all: npx influencer-sync statement --month ${month}`;
   return [
@@ -389,7 +383,7 @@ export function renderStatementCsv({ lines }: Statement): string {
  */
 export function narrowStatement(
   statement: Statement,
-  { brandId = null, dealId = null }: { readonly brandId?: string | null; readonly dealId?: string | null },
+  { brandId = null, dealId = null }: { brandId?: string | null; dealId?: string | null },
 ): Statement {
   const isOfDeal = (of: { readonly dealId: string | null }): boolean => (dealId ?? of.dealId) === of.dealId;
   return {

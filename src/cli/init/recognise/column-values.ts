@@ -294,7 +294,7 @@ const MAX_STATES = 30;
 export function pointsOf(
   { header, cells }: MeasuredColumn,
   field: LayoutField,
-  { words, score }: { readonly words: StatusWords; readonly score: NameScorer },
+  { words, score }: { words: StatusWords; score: NameScorer },
 ): number {
   if (field === 'total' || field === 'subtotal') {
     const amount = amountNameOf(header);
@@ -352,7 +352,7 @@ const STATE = /^(?:state|estado|stato|état)$/i;
  */
 function statusShape(
   header: string,
-  { cells, words, points }: { readonly cells: Cells; readonly words: StatusWords; readonly points: number },
+  { cells, words, points }: { cells: Cells; words: StatusWords; points: number },
 ): number {
   if (cells.filled === 0 || cells.counts.size > MAX_STATES) return 0;
   if (cells.share((cell) => words.all.has(foldWord(cell))) > 0) return 1;
@@ -531,7 +531,7 @@ export function describeColumn({ header, cells }: MeasuredColumn): {
 export function mayLower(
   column: MeasuredColumn,
   { index }: MeasuredColumn,
-  { records, isWritten }: { readonly records: readonly CsvRecord[]; readonly isWritten: boolean },
+  { records, isWritten }: { records: readonly CsvRecord[]; isWritten: boolean },
 ): boolean {
   const format = moneyFormatOf(column.cells) ?? MONEY_FORMATS[0];
   if (format === undefined) return true;
@@ -552,11 +552,7 @@ export function mayLower(
 
 /** True if the amount of every row is its price times its quantity, and at least one quantity is not 1. */
 export function multiplies(
-  {
-    price,
-    column,
-    amount,
-  }: { readonly price: MeasuredColumn; readonly column: MeasuredColumn; readonly amount: MeasuredColumn },
+  { price, column, amount }: { price: MeasuredColumn; column: MeasuredColumn; amount: MeasuredColumn },
   records: readonly CsvRecord[],
 ): boolean {
   const [format, ofAmount] = [price, amount].map(({ cells }) => moneyFormatOf(cells));

@@ -59,10 +59,7 @@ function isPartition(part: string): boolean {
  * The folder if every file in it belongs to the source. Otherwise a glob that matches the source's files, later ones
  * with similar names, and no other file that is there.
  */
-function pathOf(
-  folder: string,
-  { own, all }: { readonly own: readonly string[]; readonly all: readonly string[] },
-): string {
+function pathOf(folder: string, { own, all }: { own: readonly string[]; all: readonly string[] }): string {
   const ours = new Set(own);
   const others = all.filter((name) => name.startsWith(folder) && !ours.has(name));
   if (others.length === 0) return folder;

@@ -230,11 +230,7 @@ const NO_AGE = readFileAge({ uri: '', name: '', modifiedAt: null, rule: null });
 function state(
   stated: StatedOrders,
   orders: readonly StagedOrder[],
-  {
-    age,
-    isSummed,
-    writtenMs,
-  }: { readonly age: FileAge; readonly isSummed: boolean; readonly writtenMs: number },
+  { age, isSummed, writtenMs }: { age: FileAge; isSummed: boolean; writtenMs: number },
 ): void {
   for (const order of orders) {
     const known = stated.get(order.orderId);

@@ -321,7 +321,7 @@ function refusal(code: NoLayout['code'], why: string, unclear: readonly UnclearC
 function rolesOutside(
   roles: readonly ColumnRole[],
   what: 'orders' | 'customers',
-  { columns, stated }: { readonly columns: readonly MeasuredColumn[]; readonly stated: StatedRoles },
+  { columns, stated }: { columns: readonly MeasuredColumn[]; stated: StatedRoles },
 ): readonly UnclearColumn[] {
   return columns.flatMap((column): UnclearColumn[] => {
     const role = stated.get(foldHeader(column.header));
@@ -704,7 +704,7 @@ function whyMisjoined(
  */
 function findPayments(
   columns: readonly MeasuredColumn[],
-  { score, mayBeAny }: { readonly score: NameScorer; readonly mayBeAny: boolean },
+  { score, mayBeAny }: { score: NameScorer; mayBeAny: boolean },
 ): MeasuredColumn | undefined {
   const isCode = (cell: string): boolean => cell === cell.toUpperCase() && isCurrency(cell);
   if (!mayBeAny && !columns.some(({ cells }) => cells.share(isCode) === 1)) return undefined;

@@ -181,7 +181,7 @@ async function findLaterHeader(
 async function findHeaderBelowTitle(
   file: SourceFile,
   top: CsvChunk,
-  { layouts, reading }: { readonly layouts: readonly Layout[]; readonly reading: DetectedMeans },
+  { layouts, reading }: { layouts: readonly Layout[]; reading: DetectedMeans },
 ): Promise<Header | null> {
   if (isHeader(top)) return null;
   for (let lines = 1; lines <= MAX_PREAMBLE_LINES; lines += 1) {

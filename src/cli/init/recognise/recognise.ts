@@ -282,7 +282,7 @@ function withoutLayout(
 /** Reads the values of the files of a source with a layout. */
 async function examineValues(
   { files, layouts, source, clients, ...options }: GroupOptions,
-  { name, layout }: { readonly name: string; readonly layout: Layout },
+  { name, layout }: { name: string; layout: Layout },
 ): Promise<RecognisedSource['examined']> {
   const subject = subjectOf(layout);
   const [{ form, top }] = files;

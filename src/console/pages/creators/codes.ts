@@ -295,7 +295,7 @@ ${
  */
 async function voidPart(
   leak: LeakedCode | undefined,
-  { code, visit }: { readonly code: string; readonly visit: Visit },
+  { code, visit }: { code: string; visit: Visit },
 ): Promise<Html | null> {
   const day = dayOf(visit, 'void');
   if (leak === undefined && day === null) return null;
@@ -336,11 +336,7 @@ ${actionForm(visit, '/codes/void', {
 /** Orders of each day; the part with a link stands below the part without one. */
 function useChart(
   use: Awaited<ReturnType<typeof listCodeUse>>,
-  {
-    folded,
-    leak,
-    visit,
-  }: { readonly folded: string; readonly leak: LeakedCode | undefined; readonly visit: Visit },
+  { folded, leak, visit }: { folded: string; leak: LeakedCode | undefined; visit: Visit },
 ): Html {
   const last = Date.parse(use.at(-1)?.day ?? '');
   const days = Array.from({ length: SHOWN_DAYS }, (_, index) =>

@@ -234,7 +234,7 @@ function readiness(
 /** Net revenue by month, one picture for each currency, of the same months. */
 function monthCharts(
   months: Awaited<ReturnType<typeof listReturns>>,
-  { creator, visit }: { readonly creator: string; readonly visit: Visit },
+  { creator, visit }: { creator: string; visit: Visit },
 ): Html {
   const known = months.map(({ key }) => key);
   return html`${[...Map.groupBy(months, ({ currency }) => currency)].map(([currency, sums]) => {
@@ -250,11 +250,7 @@ function monthCharts(
 
 function statementTable(
   statements: readonly CreatorStatement[],
-  {
-    handle,
-    payments,
-    visit,
-  }: { readonly handle: string; readonly payments: readonly Payment[]; readonly visit: Visit },
+  { handle, payments, visit }: { handle: string; payments: readonly Payment[]; visit: Visit },
 ): Html {
   const last = monthBefore(visit.now, visit.config.statements.timeZone);
   // A document has every currency of its deal, so the first of its rows has the link.

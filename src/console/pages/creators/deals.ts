@@ -152,7 +152,7 @@ function amountsOf(months: readonly DealMonth[]): Html {
 
 function orderChart(
   months: readonly DealMonth[],
-  { dealId, visit }: { readonly dealId: string; readonly visit: Visit },
+  { dealId, visit }: { dealId: string; visit: Visit },
 ): Html | null {
   const sum = (month: string, of: 'accepted' | 'open') =>
     months.filter((one) => one.month === month).reduce((total, one) => total + one[of], 0);
@@ -188,10 +188,7 @@ function clickChart(clicks: readonly ClicksOfMonth[]): Html {
   )}${factList(clicks.toReversed().map(({ month, clicks: value }) => [month, formatCount(value)]))}`;
 }
 
-function monthTable(
-  months: readonly DealMonth[],
-  { dealId, visit }: { readonly dealId: string; readonly visit: Visit },
-): Html {
+function monthTable(months: readonly DealMonth[], { dealId, visit }: { dealId: string; visit: Visit }): Html {
   return table(
     { rows: months, about: 'Orders by month', visit: null, none: 'No order was attributed to this deal.' },
     [

@@ -83,10 +83,7 @@ ${
   }
 }
 
-function proposalPart(
-  visit: Visit,
-  { id, payments }: { readonly id: string; readonly payments: readonly Payment[] },
-): Html {
+function proposalPart(visit: Visit, { id, payments }: { id: string; payments: readonly Payment[] }): Html {
   const kinds = [...new Set(payments.flatMap(({ exportedAs }) => exportedAs ?? []))];
   const waiting = payments.filter(({ state }) => state === 'proposed');
   return html`<h3>Proposal ${id}</h3>

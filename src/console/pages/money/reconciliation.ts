@@ -47,7 +47,7 @@ export const reconciliationPage = definePage(PATH, async (visit) => {
 
 async function showDeals(
   visit: Visit,
-  { show: shown, handle }: { readonly show: (typeof SHOWN)[number]; readonly handle: string | null },
+  { show: shown, handle }: { show: (typeof SHOWN)[number]; handle: string | null },
   form: Html,
 ) {
   const rows = await listReconciled(visit.db, {

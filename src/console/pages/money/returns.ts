@@ -106,10 +106,7 @@ const MOST_CURRENCIES = 20;
 const SHOWN_CURRENCIES = 3;
 
 /** The totals of a month in each currency beside the month before, and a year as bars that lead to their months. */
-function totals(
-  trend: readonly ReturnSum[],
-  { last, visit }: { readonly last: string; readonly visit: Visit },
-): Html {
+function totals(trend: readonly ReturnSum[], { last, visit }: { last: string; visit: Visit }): Html {
   const months = monthsUntil(last, MONTHS);
   const kept = queryWithout(visit, 'from', 'to', 'after', 'zone', 'done');
   // The list of orders can only be narrowed by the deal in the same way, so other sums link to none.
@@ -187,10 +184,7 @@ function changeOf(
   return `${percent < 0 ? '−' : '+'}${formatCount(Math.abs(percent))} % on ${month}`;
 }
 
-function returnTable(
-  rows: readonly ReturnSum[],
-  { by, visit }: { readonly by: ReturnGroup; readonly visit: Visit },
-): Html {
+function returnTable(rows: readonly ReturnSum[], { by, visit }: { by: ReturnGroup; visit: Visit }): Html {
   const described = rows.map((sum) => ({ sum, said: describeReturn(sum) }));
   return pagedTable(
     {
@@ -217,10 +211,7 @@ function returnTable(
 }
 
 /** Renders the name of the group, with a link to the deal or to the deals of the group. */
-function nameOf(
-  { key, name }: ReturnSum,
-  { by, visit }: { readonly by: ReturnGroup; readonly visit: Visit },
-) {
+function nameOf({ key, name }: ReturnSum, { by, visit }: { by: ReturnGroup; visit: Visit }) {
   if (key === '') return by === 'deal' ? 'fees of codes' : 'unknown';
   const kept = Object.fromEntries(
     ['from', 'to', 'currency', 'in'].map((field) => [field, textOf(visit, field)]),
@@ -324,7 +315,7 @@ export async function toReturnFilter(
     ...of
   }: Readonly<Record<keyof typeof RETURN_FIELDS, string | null>>,
   { db, now, config }: Visit,
-  { count, isOver = false }: { readonly count: number; readonly isOver?: boolean },
+  { count, isOver = false }: { count: number; isOver?: boolean },
 ): Promise<{ readonly filter: ReturnFilter; readonly months: string }> {
   const until = isOver ? monthBefore(now, config.statements.timeZone) : null;
   const months = await orNewest({ from, to }, count, () => findNewestMonth(db, until));

@@ -92,7 +92,7 @@ function sayToPay(
   { currencies, uncountedSums, unknownFees }: StatementSums,
   of: string | null = null,
 ): string {
-  const isOf = ({ currency }: { readonly currency: string }) => of === null || currency === of;
+  const isOf = ({ currency }: { currency: string }) => of === null || currency === of;
   return describeToPay(currencies.filter(isOf), {
     uncounted: uncountedSums.filter(isOf),
     unknownFees: unknownFees.filter(isOf),
@@ -283,10 +283,7 @@ async function sayPaid({ db, config }: Visit, { month, closed }: StatementSums, 
   });
 }
 
-function currencyTable(
-  currency: string,
-  { sums, visit }: { readonly sums: StatementSums; readonly visit: Visit },
-): Html {
+function currencyTable(currency: string, { sums, visit }: { sums: StatementSums; visit: Visit }): Html {
   const { deals, month, closed } = sums;
   const rows = deals.filter((deal) => deal.currency === currency);
   const ids = [...new Set(rows.map(({ dealId }) => dealId))];
@@ -515,7 +512,7 @@ const SHOWN_MAILS = 10;
 async function mails(
   visit: Visit,
   { language, addressee, isClosed }: StatementDocument,
-  { month, dealId }: { readonly month: string; readonly dealId: string },
+  { month, dealId }: { month: string; dealId: string },
 ): Promise<Html> {
   const sent = await listStatementMails(visit.db, { month, dealId, limit: SHOWN_MAILS });
   const [last] = sent;
@@ -547,12 +544,12 @@ function sendForm(
     email,
     last,
   }: {
-    readonly month: string;
-    readonly dealId: string;
-    readonly language: string;
-    readonly isClosed: boolean;
-    readonly email: string | null;
-    readonly last: StatementMail | null;
+    month: string;
+    dealId: string;
+    language: string;
+    isClosed: boolean;
+    email: string | null;
+    last: StatementMail | null;
   },
 ): Html {
   if (mailChannel(visit.config) === null)
@@ -571,11 +568,7 @@ function sendForm(
 
 async function save(
   document: StatementDocument,
-  {
-    format,
-    month,
-    dealId,
-  }: { readonly format: 'pdf' | 'html'; readonly month: string; readonly dealId: string },
+  { format, month, dealId }: { format: 'pdf' | 'html'; month: string; dealId: string },
 ): Promise<Shown> {
   const name = `statement-${month}-${dealId.replace(/[^\w-]/g, '_')}.${format}`;
   if (format === 'html')

@@ -202,12 +202,7 @@ export function checkSum(
     sum,
     currency,
     plan,
-  }: {
-    readonly field: SummedField;
-    readonly sum: bigint;
-    readonly currency: string;
-    readonly plan: Pick<ColumnPlan, 'sums'>;
-  },
+  }: { field: SummedField; sum: bigint; currency: string; plan: Pick<ColumnPlan, 'sums'> },
 ): DecimalText {
   if (stated !== null && currency !== NO_CURRENCY && !stated.currencies.includes(currency))
     throw new ValueFault(OTHER_CURRENCY, stated.column, stated.value);

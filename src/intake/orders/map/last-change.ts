@@ -28,10 +28,7 @@ const TOO_MANY_STATES = {
  *
  * @returns null if it is the first row of another state. A row that says no time belongs to the state before it.
  */
-export function stateOf(
-  order: OpenOrder,
-  { slot, cell }: { readonly slot: number; readonly cell: string },
-): OpenOrder | null {
+export function stateOf(order: OpenOrder, { slot, cell }: { slot: number; cell: string }): OpenOrder | null {
   const told = cleanText(cell);
   const toldBy = ({ values }: OpenOrder): string => cleanText(values[slot] ?? '');
   if (told === '' || toldBy(order) === '' || told === toldBy(order)) return order;
@@ -58,11 +55,7 @@ export function joinState(order: OpenOrder, state: OpenOrder): OpenOrder {
 export function readChange(
   open: OpenOrder,
   { fields }: Pick<ColumnPlan, 'fields'>,
-  {
-    timeOf,
-    dates,
-    latestMs,
-  }: { readonly timeOf: TimeParser; readonly dates: DateWatch | null; readonly latestMs: number },
+  { timeOf, dates, latestMs }: { timeOf: TimeParser; dates: DateWatch | null; latestMs: number },
 ): Exclude<StagedOrder['changedAt'], null> {
   const slot = fields.changed_at.find((one) => !isBlank(open.values[one] ?? ''));
   if (slot === undefined) return UNKNOWN_AGE;

@@ -264,10 +264,7 @@ export class OrderWindow {
     addRow(order, row.record, row.line);
   }
 
-  #mergeValue(
-    order: OpenOrder,
-    { at, cell, line }: { readonly at: number; readonly cell: string; readonly line: number },
-  ): void {
+  #mergeValue(order: OpenOrder, { at, cell, line }: { at: number; cell: string; line: number }): void {
     const slot = this.#plan.slots[at];
     const value = order.values[at] ?? '';
     const { fields, orderIdOf } = this.#plan;
@@ -281,10 +278,7 @@ export class OrderWindow {
     else if (slot.merge === 'all') this.#addMore(order, { slot: at, value: cell, line });
   }
 
-  #addMore(
-    order: OpenOrder,
-    { slot, value, line }: { readonly slot: number; readonly value: string; readonly line: number },
-  ): void {
+  #addMore(order: OpenOrder, { slot, value, line }: { slot: number; value: string; line: number }): void {
     order.more ??= [];
     if (order.more.some((one) => one.slot === slot && one.value === value)) return;
     if (order.more.length < MAX_CODES) {
