@@ -65,7 +65,7 @@ describe('the embedded database', () => {
     shop.write('.data', 'a file');
     const noFolder = await shop.cli('run', 'orders');
     expect(noFolder).toMatchObject({ exitCode: 2 });
-    expect(noFolder.stderr).toContain('could not be opened (EEXIST)');
+    expect(noFolder.stderr).toContain('The data folder cannot be used: a file is where a folder must be');
     expect(noFolder.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
   });
 
