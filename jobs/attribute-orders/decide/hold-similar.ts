@@ -33,7 +33,7 @@ const held = (reason: string | RawBuilder<unknown>) => sql`
   influencer_handle = null, deal_id = null,
   collab_id = null, likeness = null`;
 
-/** SQL that is true if decision `d` would credit an order that nobody has confirmed to count nevertheless. */
+/** SQL that is true if decision `d` would credit an order that no person has confirmed to count nevertheless. */
 const isUnconfirmed = (reason: string | RawBuilder<unknown>) => sql`
   d.outcome = 'attributed'
   and not exists (
