@@ -215,11 +215,55 @@ const isReversed = (alias: string, { cancelled, refunded }: Reversals) => sql`
   (${sql.ref(`${alias}.outcome`)} = 'excluded'
     and ${sql.ref(`${alias}.reason`)} = any(${[...cancelled, ...refunded]}::text[]))`;
 
-/** SQL that joins the decision `a` of a job about order `d` as another source states it. Each is looked up by its key, hence the limit. */
-const attributionOf = (job: RawBuilder<unknown>, place: 'p' | 'q') => sql`
+/** SQL that joins the decision `a` about order `d` as source `q` states it. Each is looked up by its key, hence the limit. */
+const attributionElsewhere = sql`
       cross join lateral (
         select a.* from intake.attributions a
-        where a.job = ${job} and a.source = ${sql.ref(`${place}.source`)} and a.order_id = d.order_id limit 1) a`;
+        where a.job = q.job and a.source = q.source and a.order_id = d.order_id limit 1) a`;
+
+/** SQL for the sources `q` of this job, and those of other jobs, with their platforms. */
+const ofJobs = ({ job, sources, elsewhere }: Pick<AttributionRules, 'job' | 'sources' | 'elsewhere'>) => {
+  const rows = [...sources.map((one) => ({ ...one, job })), ...elsewhere].map(
+    (one) => sql`(${one.job}, ${one.source}, ${one.orderPlatform})`,
+  );
+  return sql`(values ${sql.join(rows)}) q(job, source, platform)`;
+};
+
+/**
+ * SQL for the orders, with their job and file, about which sources `q` must be asked again because of `decisions` about other
+ * sources of their platform: those that were credited and are now stated as cancelled there, and those that were held for
+ * that and are stated there again.
+ */
+const concernedBy = (
+  decisions: 'decided_orders' | 'new_decisions',
+  {
+    sources,
+    asked,
+    reversals,
+  }: Pick<AttributionRules, 'sources'> & { asked: RawBuilder<unknown>; reversals: Reversals },
+) => sql`
+    with waiting as materialized (
+      select q.platform, a.job, a.source, a.order_id, a.order_version_id
+      from ${asked} join intake.attributions a on a.job = q.job and a.source = q.source
+      where a.outcome = 'held' and a.reason = 'cancelled_elsewhere'
+    ),
+    known as (
+      select a.job, a.order_version_id
+      from ${sql.table(decisions)} d
+      join ${placesOf(sources)} on p.source = d.source
+      join ${asked} on q.source <> p.source and ledger.is_platform(q.platform, p.platform)
+      ${attributionElsewhere}
+      where ${isReversed('d', reversals)} and a.outcome = 'attributed'
+      union
+      select a.job, a.order_version_id
+      from waiting a
+      join ${sql.table(decisions)} d on d.order_id = a.order_id and d.source <> a.source
+      join ${placesOf(sources)} on p.source = d.source and ledger.is_platform(a.platform, p.platform)
+    )
+    select a.job, a.order_version_id, o.source_file_id
+    from known a
+    cross join lateral (
+      select o.source_file_id from intake.orders o where o.order_version_id = a.order_version_id limit 1) o`;
 
 /**
  * Adds those orders to `decided_orders` that an earlier run has credited and another source of their platform now states as
@@ -227,34 +271,16 @@ const attributionOf = (job: RawBuilder<unknown>, place: 'p' | 'q') => sql`
  * else would decide about them again.
  */
 export async function addReversed(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
-  const { job, sources } = rules;
+  const { sources } = rules;
   if (sources.length < 2) return;
   const reversals = await readReversals(trx, sql`decided_orders a where true`);
+  const asked = ofJobs({ ...rules, elsewhere: [] });
   await execute(trx)`drop table if exists pg_temp.orders_again, pg_temp.files_again`;
   await execute(trx)`
     create temporary table orders_again on commit drop as
-    with waiting as materialized (
-      select a.source, a.order_id, a.order_version_id
-      from intake.attributions a
-      where a.job = ${job} and a.outcome = 'held' and a.reason = 'cancelled_elsewhere'
-        and a.source = any(${sources.map(({ source }) => source)}::text[])
-    ),
-    known as (
-      select a.order_version_id
-      from decided_orders d
-      join ${placesOf(sources, 'q')} on q.source = d.source
-      join ${placesOf(sources)} on p.source <> q.source and ledger.is_platform(q.platform, p.platform)
-      ${attributionOf(sql`${job}`, 'p')}
-      where ${isReversed('d', reversals)} and a.outcome = 'attributed'
-      union
-      select a.order_version_id
-      from waiting a join decided_orders d on d.order_id = a.order_id and d.source <> a.source
-    )
-    select a.order_version_id, o.source_file_id
-    from known a
-    cross join lateral (
-      select o.source_file_id from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
-    where o.source_file_id not in (select source_file_id from files_to_attribute)`;
+    select c.order_version_id, c.source_file_id
+    from (${concernedBy('decided_orders', { sources, asked, reversals })}) c
+    where c.source_file_id not in (select source_file_id from files_to_attribute)`;
   if (!(await finds(trx)`select from orders_again limit 1`)) return;
   await execute(trx)`
     create temporary table files_again on commit drop as
@@ -271,35 +297,17 @@ export async function addReversed(trx: Transaction<DB>, rules: AttributionRules)
     insert into files_to_attribute (source_file_id) select distinct source_file_id from files_again`;
 }
 
-/** SQL for the sources `q` of this job, and those of other jobs, with their platforms. */
-const ofJobs = ({ job, sources, elsewhere }: AttributionRules) => {
-  const rows = [...sources.map((one) => ({ ...one, job })), ...elsewhere].map(
-    (one) => sql`(${one.job}, ${one.source}, ${one.orderPlatform})`,
-  );
-  return sql`(values ${sql.join(rows)}) q(job, source, platform)`;
-};
-
-/**
- * Has other jobs decide again about the files whose orders they credit and `new_decisions` now states as cancelled, or
- * which they held for that and it states again.
- */
-export async function decideElsewhere(
-  trx: Transaction<DB>,
-  { sources, elsewhere, ...rules }: AttributionRules,
-): Promise<void> {
+/** Has other jobs decide again about the files whose orders `new_decisions` concerns. */
+export async function decideElsewhere(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
+  const { sources, elsewhere } = rules;
   if (elsewhere.length === 0) return;
   const reversals = await readReversals(trx, sql`new_decisions a where true`);
+  const asked = ofJobs({ ...rules, sources: [] });
   await execute(trx)`
     delete from intake.attributed_files f
     where (f.job, f.source_file_id) in (
-      select q.job, o.source_file_id
-      from new_decisions d
-      join ${placesOf(sources)} on p.source = d.source
-      join ${ofJobs({ ...rules, sources: [], elsewhere })} on ledger.is_platform(q.platform, p.platform)
-      ${attributionOf(sql`q.job`, 'q')}
-      join intake.orders o on o.order_version_id = a.order_version_id
-      where case when ${isReversed('d', reversals)} then a.outcome = 'attributed'
-        else a.reason = 'cancelled_elsewhere' end)`;
+      select c.job, c.source_file_id
+      from (${concernedBy('new_decisions', { sources, asked, reversals })}) c)`;
 }
 
 /**
@@ -318,7 +326,7 @@ async function holdCancelled(trx: Transaction<DB>, rules: AttributionRules): Pro
     from decided_orders d
     join ${placesOf(sources)} on p.source = d.source
     join ${ofJobs(rules)} on q.source <> d.source and ledger.is_platform(q.platform, p.platform)
-    ${attributionOf(sql`q.job`, 'q')}
+    ${attributionElsewhere}
     where d.outcome = 'attributed' and a.outcome = 'excluded'
       and not exists (select from decided_orders n where n.source = a.source and n.order_id = a.order_id)`;
   const reversals = await readReversals(trx, sql`excluded_orders a where true`);

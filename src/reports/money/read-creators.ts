@@ -143,8 +143,8 @@ export async function listCreatorStatements(
     from reporting.statement_deals d
     join ops.statements s using (statement_id)
     left join ops.statement_headings h on h.statement_id = s.statement_id and h.deal_id = d.deal_id
-    -- What corrects the lines of a former creator is theirs. If it was unknown whose deal it was, it is of nobody. The handle may
-    -- have been spelled otherwise then.
+    -- What corrects the lines of a former creator is theirs. If it was unknown whose deal it was, it belongs to no
+    -- creator. The handle may have been spelled otherwise then.
     cross join lateral (
       select count(*) filter (where l.kind = 'order')::float8 as orders, sum(l.amount) as amount
       from ops.statement_lines l
