@@ -36,9 +36,13 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
     sources.map((source) => [source.name, source.orderPlatform]),
   );
   await analyzeGrown(db, ['intake.attributed_files', 'intake.attributions']);
-  const { name, orderNotes, brandId } = job;
   await prepareEntries(db, {
-    ...{ job: name, runId: run.runId, accountId, brandId, orderPlatformBySource, orderNotes },
+    job: job.name,
+    runId: run.runId,
+    accountId,
+    brandId: job.brandId,
+    orderPlatformBySource,
+    orderNotes: job.orderNotes,
   });
 
   const stop = (await postProposed(run, posting)) ?? unread;
