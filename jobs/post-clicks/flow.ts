@@ -39,7 +39,7 @@ export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<
     brandId: job.brandId,
     startDate: job.startDate,
   };
-  await inDecision(db, job.name, async (trx) => {
+  await inDecision(db, [job.name], async (trx) => {
     run.progress.advance(await decideClicks(trx, rules));
     await excludeRemovedClicks(trx, { job: job.name, sources: job.sources });
     await proposeClicks(trx, { ...rules, runId, accountId: posting.accountId });

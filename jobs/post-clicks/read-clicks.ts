@@ -5,7 +5,7 @@ import type { LayoutField } from '../../src/core/layout.ts';
 import type { CsvRecord } from '../../src/core/record.ts';
 import { foldCode, foldHandle } from '../../src/core/text/fold.ts';
 import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
-import { mayExcludeClicks } from '../../src/intake/layout/column-words.ts';
+import { mayExcludeClicks, sumsUp } from '../../src/intake/layout/column-words.ts';
 import { reasonIn, shownHeader } from '../../src/intake/layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../src/intake/layout/resolve-header.ts';
 import { exclusionTest } from '../../src/intake/layout/test-cell.ts';
@@ -82,12 +82,15 @@ function readerOf(
 ): (record: CsvRecord) => ReadRow<StatedClicks> {
   const find = subjectFinder(header, layout);
   const exclude = excluderOf(header, layout);
+  const unread = header.findAll(header.unread);
   const parseDay = timeParser(layout.times.formats, layout.times.zone ?? 'UTC');
   return ({ cells, line }) => {
     const excluded = exclude(cells);
     if (excluded !== null) return excluded;
     const subject = find(cells);
     if ('kind' in subject) return subject;
+    const total = unread.find(({ index }) => sumsUp(cells[index] ?? ''));
+    if (total !== undefined) return { kind: 'fault', fault: MAY_BE_TOTAL, column: total };
     const day = firstFilled(cells, header.fields.day);
     if (day === null) return { kind: 'fault', fault: NO_DAY, column: header.fields.day[0] ?? null };
     dates?.see(day.text, line);
@@ -268,6 +271,11 @@ const UNKNOWN_KIND: Fault = {
   code: 'unknown_kind',
   reason: 'The layout does not say whether clicks of this kind count.',
   help: 'Add the word to the rule under exclusions of the layout: under unless if such clicks count, else under equals.',
+};
+const MAY_BE_TOTAL: Fault = {
+  code: 'may_be_total',
+  reason: 'The row may add up the clicks of other rows, which would then count twice.',
+  help: 'If it does, remove such rows. If it does not, remove the column: the tool does not need it.',
 };
 const NO_COUNT: Fault = {
   code: 'bad_count',

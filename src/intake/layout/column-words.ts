@@ -96,6 +96,15 @@ export function mayExcludeClicks(header: string): boolean {
   return means(header, 'kind') || means(header, 'test') || says(headerWords(header), OF_PROGRAMS);
 }
 
+/** Words of a row that adds up others: `Total`, `Gesamtsumme:`, `(all)`. */
+const SUMS_UP =
+  /^\(?(?:(?:grand|sub|overall) ?)?(?:totals?|totaal|eindtotaal|totale|totales|totaux|totais|gesamt(?:summe|betrag)?|summe|suma|somme|soma|som|sum|all|alle|tous|toutes|todos|todas|tutti|tutte|(?:all|alle) (?:devices|countries|sources|channels|geräte|länder|quellen))\)? *:?$/iu;
+
+/** True if a cell says that its row adds up others. */
+export function sumsUp(cell: string): boolean {
+  return SUMS_UP.test(cell.trim());
+}
+
 /** Names that only speak of a refund or of a cancellation: `Return policy`, `Annuleringsverzekering`, `Consent revoked at`. */
 const IS_ABOUT =
   /(?: (?:insurance|policy|link|url)|versicherung|verzekering|label|address|adres(?:se?)?|\brefundable|\bnoise cancell?ing|\breturns? (?:customer|window|period|by))$|\b(?:marketing|newsletter|consent|cookies?)\b/;

@@ -58,6 +58,19 @@ test('a file is held if a column tells bots from people and the layout does not 
   expect(await readKinds(['x,3'], [], 'device type')).toMatchObject([{ clicks: [3] }]);
 });
 
+test('a row that may add up the others, by a column that the layout does not read, is rejected', async () => {
+  expect(await readKinds(['mobile,3', 'desktop,4', 'All,7', '(all),7', 'Total:,7'], [], 'device')).toEqual([
+    {
+      ...{ clicks: [3, 4], passedOver: {} },
+      rejected: [
+        ['may_be_total', 'All'],
+        ['may_be_total', '(all)'],
+        ['may_be_total', 'Total:'],
+      ],
+    },
+  ]);
+});
+
 test.each([
   ['1,234', 1_234],
   ['12,345,678', 12_345_678],

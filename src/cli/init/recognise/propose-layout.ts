@@ -11,6 +11,7 @@ import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { inShellQuotes } from '../../../core/text/printable.ts';
+import { sumsUp } from '../../../intake/layout/column-words.ts';
 import { layoutSchema } from '../../../intake/layout/layout-schema.ts';
 import { joinIds } from '../../../intake/layout/resolve-header.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
@@ -418,7 +419,7 @@ export function footerOf(rows: readonly Pick<CsvRecord, 'cells'>[]): {
   for (const { cells } of rows.toReversed()) {
     const first = cells.find((cell) => cell.trim() !== '')?.trim() ?? '';
     const [, counted] = COUNTS_ROWS.exec(first) ?? [];
-    if (counted === undefined && !SUMS_UP.test(first)) break;
+    if (counted === undefined && !sumsUp(first)) break;
     found.add(counted ?? first);
     count += 1;
   }
@@ -449,8 +450,6 @@ function countTotals(rows: readonly Pick<CsvRecord, 'cells'>[]): number {
   return last.every(isTotal) ? last.length : 0;
 }
 
-const SUMS_UP =
-  /^(?:(?:grand|sub|overall) ?)?(?:totals?|totaal|eindtotaal|totale|totales|totaux|totais|gesamt(?:summe|betrag)?|summe|suma|somme|soma|som|sum) *:?$/i;
 const COUNTS_ROWS =
   /^\d+ +((?:records?|rows?|orders?|sales?|lines?|zeilen?|bestellungen|regels?|rijen|bestellingen|registros?|filas?|pedidos?|lignes?|commandes?|righe|ordini)(?!\p{L}).*)$/iu;
 
