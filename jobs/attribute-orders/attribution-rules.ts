@@ -1,4 +1,5 @@
 import { layoutFolders } from '../../src/config/layout-folders.ts';
+import { foldPlatform } from '../../src/core/text/order-key.ts';
 import { loadLayout } from '../../src/intake/layout/load-layout.ts';
 import { statusRules } from '../../src/intake/layout/status-rules.ts';
 import { type Run, sourcesOf } from '../../src/ops/run.ts';
@@ -18,7 +19,10 @@ export function attributionRules(
   }));
   const jobs = Object.values(config.jobs).filter(isAttributeOrders);
   const ofBrand = jobs.filter(({ brandId }) => brandId === job.brandId);
-  const others = jobs.flatMap((one) => one.sources.map((source) => ({ job: one.name, source })));
+  const ownPlatforms = sources.map(({ orderPlatform }) => foldPlatform(orderPlatform));
+  const others = jobs
+    .filter(({ name }) => name !== job.name)
+    .flatMap((one) => one.sources.map((source) => ({ job: one.name, source })));
   const platforms = ofBrand
     .flatMap((one) => one.sources)
     .map((name) => config.sources[name]?.orderPlatform.toLowerCase());
@@ -27,8 +31,9 @@ export function attributionRules(
     sources,
     elsewhere: others.flatMap(({ source, ...of }) => {
       const orderPlatform = config.sources[source]?.orderPlatform;
-      const isOwn = job.sources.includes(source);
-      return orderPlatform === undefined || isOwn ? [] : [{ ...of, source, orderPlatform }];
+      return orderPlatform !== undefined && ownPlatforms.includes(foldPlatform(orderPlatform))
+        ? [{ ...of, source, orderPlatform }]
+        : [];
     }),
     brandId: job.brandId,
     ...creditRules(job),

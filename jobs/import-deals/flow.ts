@@ -113,7 +113,7 @@ async function send(
 
 /** @returns the number of creators whose decision has changed. */
 function decide(run: DealsRun, rules: DealRules, propose: typeof proposeDeals): Promise<number> {
-  return inDecision(run.db, run.job.name, async (trx) => {
+  return inDecision(run.db, [run.job.name], async (trx) => {
     const decided = await decideCreators(trx, rules);
     await propose(trx, rules);
     return decided;

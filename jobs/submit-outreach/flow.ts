@@ -37,7 +37,7 @@ async function choose(
 ): Promise<number> {
   const { db, job, runId, client, progress, options } = run;
   const decide = (approved: number) =>
-    inDecision(db, job.name, async (trx) => {
+    inDecision(db, [job.name], async (trx) => {
       const { candidates, eligible } = await decideOutreach(trx, {
         settings: {
           ...job,

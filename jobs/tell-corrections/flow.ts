@@ -12,7 +12,7 @@ export async function tellCorrections(
 ): Promise<FlowEnd<CorrectionsReport>> {
   const { db, job, runId } = run;
   const { ledger, accountId } = await beginPosting(run);
-  await inDecision(db, job.name, (trx) => proposeNotes(trx, { job, accountId, runId }));
+  await inDecision(db, [job.name], (trx) => proposeNotes(trx, { job, accountId, runId }));
   const stop = await postProposed(run, { ledger, accountId });
   return { stop, report: await reportCorrections(db, { runId, job }) };
 }

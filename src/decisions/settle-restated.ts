@@ -5,7 +5,7 @@ import { foldOrderId } from '../core/text/order-key.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import { rowsOf } from '../db/statement.ts';
-import { lockJob } from '../ledger/propose.ts';
+import { lockJobs } from '../ledger/propose.ts';
 import { type ComesTo, settleRestated } from '../ledger/settle-restated.ts';
 import { earnedOrders } from '../money/kept-earnings.ts';
 import type { StatementRules } from '../money/statement.ts';
@@ -56,7 +56,7 @@ export async function settleOtherCurrency(
   const list = () => listOtherCurrency(trx, { ...filter, isToDecide: true });
   const jobs = new Set((await list()).map(({ job }) => job));
   // A run that decides about these orders ends first, so that its adjustments are older than this one.
-  for (const job of [...jobs].toSorted()) await lockJob(trx, job);
+  await lockJobs(trx, jobs);
   const orders = (await list()).filter(({ job }) => jobs.has(job));
   const named = filter.orderIds ?? [];
   const countOf = (id: string) =>

@@ -389,31 +389,36 @@ export const neverSent = sql<boolean>`(e.state in ('ready', 'held') and e.attemp
 
 /**
  * Runs the decisions about a job in one transaction for large statements. Another transaction that decides about the job
- * waits (`lockJob`).
+ * waits (`lockJobs`).
+ *
+ * @param jobs the job, and others whose decisions these depend on.
  */
 export function inDecision<Result>(
   db: Database,
-  job: string,
+  jobs: readonly string[],
   decide: (trx: DatabaseTransaction) => Promise<Result>,
 ): Promise<Result> {
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
-    await lockJob(trx, job);
+    await lockJobs(trx, jobs);
     return decide(trx);
   });
 }
 
 /**
- * Locks a job until the transaction ends, so that only one transaction at a time decides about its orders. A
- * run holds the job's lease, but the start and the end of a backfill do not wait for a run that posts.
+ * Locks jobs until the transaction ends, so that only one transaction at a time decides about their orders. A
+ * run holds the lease of its job, but the start and the end of a backfill do not wait for a run that posts, and jobs
+ * whose decisions depend on each other run at the same time. All take these locks in the same order.
  *
  * The lock is a row lock for two reasons. It belongs to the transaction and not to the session, so it works
  * behind a connection pooler. And only a role that may write to schema `ops` can take it, whereas any role
  * can take an advisory lock.
  */
-export async function lockJob(trx: Transaction<DB>, job: string): Promise<void> {
-  // Waits if another transaction has just inserted the row.
-  const locks = trx.insertInto('ops.job_locks').values({ job });
-  await locks.onConflict((known) => known.doNothing()).execute();
-  await trx.selectFrom('ops.job_locks').where('job', '=', job).forUpdate().execute();
+export async function lockJobs(trx: Transaction<DB>, jobs: Iterable<string>): Promise<void> {
+  for (const job of [...new Set(jobs)].toSorted()) {
+    // Waits if another transaction has just inserted the row.
+    const locks = trx.insertInto('ops.job_locks').values({ job });
+    await locks.onConflict((known) => known.doNothing()).execute();
+    await trx.selectFrom('ops.job_locks').where('job', '=', job).forUpdate().execute();
+  }
 }

@@ -598,15 +598,15 @@ it('decisions about a job are made one after the other; those about another job 
   const begun = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();
   const steps: string[] = [];
-  await inDecision(db, 'orders', async () => {});
-  const first = inDecision(db, 'orders', async () => {
+  await inDecision(db, ['orders'], async () => {});
+  const first = inDecision(db, ['orders'], async () => {
     begun.resolve();
     await end.promise;
     steps.push('first');
   });
   await begun.promise;
-  const second = inDecision(db, 'orders', async () => void steps.push('second'));
-  await inDecision(db, 'other', async () => void steps.push('of another job'));
+  const second = inDecision(db, ['orders'], async () => void steps.push('second'));
+  await inDecision(db, ['other'], async () => void steps.push('of another job'));
   await waitFor(async () => {
     const { rows } = await sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(

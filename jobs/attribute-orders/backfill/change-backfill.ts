@@ -13,10 +13,11 @@ import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { takeForBackfill } from '../../../src/ledger/backfill-entries.ts';
 import { type OrderNotes, referralDetails } from '../../../src/ledger/effects/referral.ts';
-import { createDesiredEntries, lockJob } from '../../../src/ledger/propose.ts';
+import { createDesiredEntries, lockJobs } from '../../../src/ledger/propose.ts';
 import type { AuditRecord } from '../../../src/ops/record-audit.ts';
 import { plural } from '../../../src/render/text.ts';
 import { keepRevenueRule } from '../decide/decide-orders.ts';
+import { jobsTogether } from '../decide/decisions.ts';
 import { keepClaims } from '../decide/keep-claims.ts';
 import { isAttributeOrders } from '../settings.ts';
 import { listBackfills, lockBackfill, moveBackfill } from './backfills.ts';
@@ -208,7 +209,7 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
   return inTransaction(db, async (trx) => {
     const backfill = await lockBackfill(trx, backfillId);
     if (backfill?.state !== 'planned') return { kind: 'not_planned' };
-    await lockJob(trx, rules.job);
+    await lockJobs(trx, jobsTogether(rules));
     const changes = await comparePlan(trx, backfill, await gatherPlan(trx, rules));
     if (changes !== null) return { kind: 'changed', changes };
     await gatherDesired(trx, options.orderNotes);

@@ -6,7 +6,7 @@ import { suitLargeStatements } from '../../../src/db/large-statements.ts';
 import { execute, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { giveBack, holdForBackfill } from '../../../src/ledger/backfill-entries.ts';
-import { lockJob } from '../../../src/ledger/propose.ts';
+import { lockJobs } from '../../../src/ledger/propose.ts';
 import { type Day, orderedAt, startOf } from '../decide/decisions.ts';
 import { listBackfills, lockBackfill, moveBackfill } from './backfills.ts';
 
@@ -30,7 +30,7 @@ export function endBackfill(
   return inTransaction(db, async (trx) => {
     await lockBackfill(trx, backfillId);
     if (!(await moveBackfill(trx, backfillId, options))) return false;
-    await lockJob(trx, options.job);
+    await lockJobs(trx, [options.job]);
     await release(trx, backfillId, options);
     return true;
   });
@@ -45,7 +45,7 @@ export async function releaseEnded(db: Database, options: Job): Promise<void> {
         limit 1)`;
   if (rows.length === 0) return;
   await inTransaction(db, async (trx) => {
-    await lockJob(trx, options.job);
+    await lockJobs(trx, [options.job]);
     for (const { id } of rows) await release(trx, id, options);
   });
 }

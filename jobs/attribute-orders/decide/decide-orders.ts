@@ -5,7 +5,7 @@ import { execute, finds, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { inDecision } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
-import { type AttributionRules, decisionsOf, filesToAttribute, isSent } from './decisions.ts';
+import { type AttributionRules, decisionsOf, filesToAttribute, isSent, jobsTogether } from './decisions.ts';
 import { addReversed, decideElsewhere, foldedName, holdSimilar } from './hold-similar.ts';
 import { keepClaims } from './keep-claims.ts';
 
@@ -26,7 +26,7 @@ export type AttributedOrders = {
  */
 export function decideOrders(db: Database, options: AttributeOrdersOptions): Promise<AttributedOrders> {
   const rules = { ...options, period: null, rulesHash: hashRules(options) };
-  return inDecision(db, options.job, async (trx) => {
+  return inDecision(db, jobsTogether(options), async (trx) => {
     await keepRevenueRule(trx, options);
     const removed = await excludeRemovedSources(trx, {
       job: rules.job,

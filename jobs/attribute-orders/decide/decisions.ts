@@ -12,7 +12,7 @@ import { gateOf, isConfirmed, ORDERED_AT, REVENUE, rulingsOfOrder } from './gate
 export type AttributionRules = {
   readonly job: string;
   readonly sources: readonly CreditedSource[];
-  /** Sources that only other jobs read. They may be exports of the same shops. */
+  /** What other jobs read of the platforms of this one. They may be exports of the same shops. */
   readonly elsewhere: readonly {
     readonly job: string;
     readonly source: string;
@@ -40,6 +40,14 @@ export type AttributionRules = {
   readonly period: Period | null;
   readonly rulesHash: string;
 };
+
+/**
+ * The job, and those that read the same platforms. They decide one after the other: of two that decided at the same time,
+ * neither would see that the other one's source states an order as cancelled.
+ */
+export function jobsTogether({ job, elsewhere }: Pick<AttributionRules, 'job' | 'elsewhere'>): string[] {
+  return [job, ...elsewhere.map((other) => other.job)];
+}
 
 /** A calendar day, YYYY-MM-DD, in the local time of an IANA zone. */
 export type Day = { readonly day: string; readonly timeZone: string };

@@ -43,7 +43,7 @@ export type PreparedEntries = Proposed & {
  * would be sent a second time; `brand_changed` (exit 2) because all that was credited would be taken back.
  */
 export async function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
-  const prepared = await inDecision(db, options.job, async (trx) => {
+  const prepared = await inDecision(db, [options.job], async (trx) => {
     await compareResent(trx, options);
     const desired = await gatherDesired(trx, options);
     if (desired === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };

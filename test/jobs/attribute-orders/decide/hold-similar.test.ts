@@ -5,10 +5,12 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { decideAgain } from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
 import { storeRulings } from '../../../../jobs/attribute-orders/decide/rulings.ts';
+import type { Database } from '../../../../src/db/connect.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { seedLedger, undoSeed } from '../../../../src/ledger/seed.ts';
 import { openShop, order, type Shop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import {
   type AttributeGiven,
   adjustments,
@@ -815,6 +817,39 @@ describe('an order that another source of its platform states as cancelled', () 
     await decide(context, other);
     expect(await decided(context)).toEqual(['1: held cancelled_elsewhere', '2: attributed']);
     expect(await stateThere({})).toEqual(['1: attributed', '2: attributed']);
+  });
+
+  test('is held although another job decides so at the same moment', async () => {
+    const brandId = newBrand();
+    const [shop, there] = [await openShop(database()), await openShop(database())];
+    const platform = `shop ${brands}`;
+    const open = (db: Database, one: Shop) => {
+      const path = join(makeTestFolder(), 'codes.csv');
+      const writeCodes = (text: string) => writeFileSync(path, text);
+      return openContext(db, { path, shops: [one], platforms: [platform], brandId, writeCodes });
+    };
+    const decide = async (db: Database, one: Shop, { source }: Shop) => {
+      const elsewhere = [{ job: source, source, orderPlatform: platform }];
+      return (await open(db, one)).attribute({ codes: RULES.codes, elsewhere });
+    };
+    await shop.read({ orders: [order('1', { codes: ['MIRA'] })] });
+    await there.read({ orders: [order('1', NO)] });
+    const first = await database().startTransaction().execute();
+    await decide(first, there, shop);
+    let isDecided = false;
+    const second = decide(database(), shop, there).then(() => {
+      isDecided = true;
+    });
+    await waitFor(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        database(),
+      );
+      return isDecided || rows.length > 0;
+    });
+    await first.commit().execute();
+    await second;
+    expect(await decided(await open(database(), shop))).toEqual(['1: held cancelled_elsewhere']);
   });
 
   test('is held although that one leaves it to backfills, because it is older than the period of the job', async () => {
