@@ -944,7 +944,7 @@ COMMENT ON COLUMN bi.adjustments.order_platform IS 'Shop platform as sent.';
 
 COMMENT ON COLUMN bi.adjustments.order_id IS 'Order as sent.';
 
-COMMENT ON COLUMN bi.adjustments.kind IS 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer), held (what it comes to now is unknown: it is held, or states another currency).';
+COMMENT ON COLUMN bi.adjustments.kind IS 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer), held (it is unknown what it comes to now, or for whom).';
 
 COMMENT ON COLUMN bi.adjustments.sent_amount IS 'As sent, in currency.';
 

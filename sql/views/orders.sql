@@ -93,7 +93,7 @@ comment on column bi.adjustments.job is 'Job that sent the order.';
 comment on column bi.adjustments.source is 'Source of the order.';
 comment on column bi.adjustments.order_platform is 'Shop platform as sent.';
 comment on column bi.adjustments.order_id is 'Order as sent.';
-comment on column bi.adjustments.kind is 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer), held (what it comes to now is unknown: it is held, or states another currency).';
+comment on column bi.adjustments.kind is 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer), held (it is unknown what it comes to now, or for whom).';
 comment on column bi.adjustments.sent_amount is 'As sent, in currency.';
 comment on column bi.adjustments.new_amount is 'As it would be sent now, in currency; of a held order, as its export states it. Null if it would not be sent, or states another currency.';
 comment on column bi.adjustments.difference_amount is 'new_amount (0 if it would not be sent) less sent_amount, in currency. Null: unknown, because the order is held, or no difference, because is_elsewhere.';

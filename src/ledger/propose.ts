@@ -347,6 +347,11 @@ const isOtherTarget = sql`(not ${isSameOwner} and exists (
   select from unnest(${OWNER}::text[]) as t(field)
   where (e.body::json ->> t.field) is distinct from (c.body::json ->> t.field)))`;
 
+/** SQL that is true if body `c` names an influencer, and it is unknown who has the deal for which the entry was sent. */
+const isOwnerUnknown = sql`(
+  c.body::json ->> 'influencer_handle' is not null and e.body::json ->> 'influencer_handle' is null
+  and not exists (select from reporting.deal_owners w where w.deal_id = e.deal_id and w.influencer_handle is not null))`;
+
 /** SQL that is true if the order states another currency than was sent. No difference can be computed then. */
 const isOtherCurrency = sql`c.currency is distinct from e.currency and c.amount is not null`;
 
@@ -360,7 +365,7 @@ const kind = sql`
   case
     when c.body is null then c.undesired_as
     when ${isOtherCurrency} or ${isDecidedOtherwise} then 'held'
-    when ${isOtherTarget} then 'reattributed'
+    when ${isOtherTarget} then case when ${isOwnerUnknown} then 'held' else 'reattributed' end
     when c.amount < e.amount then coalesce(c.lowered_as, 'changed')
     else 'changed'
   end`;
@@ -376,6 +381,9 @@ const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
       then 'Source ' || c.source || ' states ' || ${moneyText(sql`c.amount`, sql`c.currency`)}
         || '; a person decided that it comes to nothing.'
     when not ${isResponsible} then 'Source ' || c.source || ' states the order otherwise.'
+    when ${isOtherTarget} and ${isOwnerUnknown}
+      then 'It names ' || (c.body::json ->> 'influencer_handle') || ' instead of ' || coalesce('deal ' || e.deal_id, 'what was sent')
+        || '; who has it is not known. Name both in one row of codes.csv.'
     when not c.is_own then 'Source ' || c.source || ' states the order in place of ' || e.source || '.'
     when c.body_hash = e.body_hash then 'As it was sent, again.'
   end`;

@@ -429,6 +429,25 @@ describe('an entry that was sent, or perhaps sent', () => {
     expect((await readAdjustments(db)).map(({ kind }) => kind)).toEqual(Array(3).fill('reattributed'));
   });
 
+  it('is adjusted as held if an influencer is named, and who has the deal that was sent is not known', async () => {
+    const { db, worker, runId, entryId, record } = await openLedger();
+    await proposeBody(db, {
+      runId,
+      entryId,
+      body: OTHER.replace('influencer_handle":"mia.test', 'deal_id":"D1'),
+    });
+    await mustClaim(worker, entryId);
+    await record(1, { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null });
+    await proposeBody(db, { runId, entryId, body: OTHER });
+    expect(await readAdjustments(db)).toMatchObject([
+      {
+        kind: 'held',
+        detail:
+          'It names mia.test instead of deal D1; who has it is not known. Name both in one row of codes.csv.',
+      },
+    ]);
+  });
+
   it('is in doubt again if a re-send was approved of what is no longer desired', async () => {
     const { db, worker, runId, entryId, record } = await openLedger();
     await mustClaim(worker, entryId);
