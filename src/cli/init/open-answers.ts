@@ -407,7 +407,7 @@ const OF_EARLIER_RUN =
 
 /** The columns of states of a proposed layout that let an order count by a word, as a person has said. */
 function columnsCrediting(said: string, { layout }: ProposedLayout): readonly string[] {
-  const others = layout.exclusions.filter(({ reason }) => reason === 'other_status');
+  const others = layout.exclusions.filter(({ reason }) => reason === 'other_status' || reason === 'returned');
   return [
     { columns: layout.columns.status ?? [], words: layout.status.credited ?? [] },
     ...others.map(({ columns, unless = [] }) => ({ columns, words: unless })),

@@ -20,6 +20,7 @@ import {
   type Stop,
   saysMoreThan,
   saysRenewal,
+  saysShipped,
   stopNameOf,
 } from './column-names.ts';
 import {
@@ -325,7 +326,11 @@ export function assignColumns(
       if (stop === null) continue;
       const { cells } = column;
       const isFlag = cells.filled > 0 && cells.share((cell) => /^[01]$/.test(cell)) === 1;
-      const isRefund = stop === 'refunded' && !mayBeNumber(column.header, isMoney(cells, /[.,]\d\d$/));
+      const isWritten = isMoney(cells, /[.,]\d\d$/);
+      const isRefund =
+        stop === 'refunded' &&
+        !mayBeNumber(column.header, isWritten) &&
+        (isWritten || !(isOfQuantity(column.header) || isOfPart(column.header)));
       const isAmount = isRefund && !isFlag && !isShare(column.header) && isMoney(cells);
       const mayBeRefund = isRefund && (isAmount || cells.filled === 0);
       const mayBeTime = stop === 'cancelled' && cells.filled > 0 && shape('cancelled_at', cells) > 0;
@@ -361,7 +366,8 @@ export function assignColumns(
       if (!isOtherStatus(column)) continue;
       const stopped = said.filter((word) => isStopped(word, words));
       if (stopped.length === 0 && !means(column.header, 'other_status')) continue;
-      const unless = said.filter((word) => !stopped.includes(word));
+      const isKnown = (word: string): boolean => saysShipped(word) || words.isPaid(word, column.header);
+      const unless = said.filter((word) => !stopped.includes(word) && isKnown(word));
       used.add(column);
       byValues.add(column);
       const equals = stopped.length === 0 ? ['returned', 'restocked'] : stopped;

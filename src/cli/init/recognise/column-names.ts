@@ -41,6 +41,7 @@ type Words = {
   readonly per_piece: Terms;
   readonly reports: Readonly<Record<'reward' | 'reward_state' | 'network' | 'settled', Terms>>;
   readonly states: Readonly<Record<string, Terms>>;
+  readonly shipments: Terms;
   readonly files: Terms;
 };
 
@@ -153,7 +154,7 @@ export function amountNameOf(header: string): AmountName | null {
   if (SUBTOTALS.has(bare)) return { field: 'subtotal', certain: true };
   if (TOTALS.has(bare) || TOTALS.has(inner)) return { field: 'total', certain: true };
   if (MAYBE_TOTALS.has(inner)) return { field: 'total', certain: false };
-  if (means(header, 'refunded')) return { field: 'refunded', certain: true };
+  if (means(header, 'refunded') && !isOfQuantity(header)) return { field: 'refunded', certain: true };
   const [what] = Object.entries(WORDS.amounts.others).find(([, terms]) => says(name, terms)) ?? [];
   if (what === undefined) return null;
   return { field: null, why: `its name means ${what}, which is no revenue`, isPaid: MAY_BE_PAID.has(what) };
@@ -247,6 +248,11 @@ export function isOfPart(header: string): boolean {
 /** True if a word says that an order renews a subscription. */
 export function saysRenewal(word: string): boolean {
   return says(headerWords(word), WORDS.renewals);
+}
+
+/** True if a word says of a shipment that it is made or on its way. */
+export function saysShipped(word: string): boolean {
+  return says(headerWords(word), WORDS.shipments);
 }
 
 /** True if a name says that its column has how many pieces a row has. */

@@ -57,7 +57,13 @@ import {
   shape,
 } from './column-values.ts';
 import { mayBeConsent, proposeCustomers } from './propose-customers.ts';
-import { type AddedUp, type JoinedIds, ordersText, unknownStatesOf } from './proposed-text.ts';
+import {
+  type AddedUp,
+  type JoinedIds,
+  ordersText,
+  unknownStatesOf,
+  wordsUnknownTo,
+} from './proposed-text.ts';
 
 /** A layout for a header that no layout knows, as a file that a person must check. */
 export type ProposedLayout = {
@@ -219,14 +225,13 @@ export function proposeLayout(
       if ((cells[total.index] ?? '').trim() === '' && /^[^\d@]{3,60}$/.test(label)) footers.add(label);
     }
     const text = ordersText({ ...proposed, footer: [...footers], hasItems });
-    const others = assigned.stops.filter(({ reason }) => reason === 'other_status');
-    const states = [...others.map(({ column }) => column), ...[chosen.get('status') ?? []].flat()];
-    const unknownStates = new Map(
-      states.flatMap((column) => {
-        const unknown = unknownStatesOf(column, words);
-        return unknown.length === 0 ? [] : [[column.header, unknown] as const];
-      }),
-    );
+    const states = [
+      ...assigned.stops.map((stop) => [stop.column.header, wordsUnknownTo(stop)] as const),
+      ...[chosen.get('status') ?? []]
+        .flat()
+        .map((column) => [column.header, unknownStatesOf(column, words)] as const),
+    ];
+    const unknownStates = new Map(states.filter(([, unknown]) => unknown.length > 0));
     const layout = toLayout(name, layoutSchema.parse(parse(text)));
     return { layout, text, columns: decided, assumed: [], unknownStates };
   }

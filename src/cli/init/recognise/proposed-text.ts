@@ -5,7 +5,7 @@ import { joinLines } from '../../../core/text/wrap.ts';
 import type { MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import { isZero, parseMoney } from '../../../intake/values/parse-money.ts';
-import type { Assignment } from './assign-columns.ts';
+import type { Assignment, StopColumn } from './assign-columns.ts';
 import { currencyOfName, type StatusWords } from './column-names.ts';
 import {
   Cells,
@@ -198,11 +198,11 @@ export function ordersText(
     timeOfDay !== null && `time_of_day: ${list([nameOf(timeOfDay.column)])}`,
     status !== undefined && statusText(status, words),
     exclusions.length > 0 && ['exclusions:', ...exclusions.map((rule) => `  - { ${rule} }`)],
-    stops.flatMap(({ reason, column }) => {
-      const unknown = reason === 'other_status' ? unknownStatesOf(column, words) : [];
+    stops.flatMap((stop) => {
+      const unknown = wordsUnknownTo(stop);
       return unknown.length === 0
         ? []
-        : `  # Not known in ${quote(column.header)}, so these orders are held: ${list(unknown)}. Move each to \`unless\` if it means paid, else to \`equals\`.`;
+        : `  # Not known in ${quote(stop.column.header)}, so these orders are held: ${list(unknown)}. Write each below \`unless\` if such orders count, else below \`equals\`.`;
     }),
     unread.length === 0 ? '# Every column is read.' : '# Not read:',
     unread.map(({ header, why }) => `# - ${quote(header)}: ${why}`),
@@ -216,6 +216,13 @@ function negativeRefunds(chosen: Assignment['chosen'], format: MoneyFormat): Mea
   const amounts = [...(column?.cells.counts.keys() ?? [])].filter((cell) => !isZero(cell));
   const isBelow = (cell: string): boolean => String(parseMoney(cell, format)).startsWith('-');
   return amounts.length > 0 && amounts.every(isBelow) ? column : undefined;
+}
+
+/** The words of another column of states about which its rule says nothing. A run holds their orders. */
+export function wordsUnknownTo({ reason, column, test }: StopColumn): readonly string[] {
+  if (!('equals' in test && (reason === 'other_status' || reason === 'returned'))) return [];
+  const known = new Set([...test.equals, ...(test.unless ?? [])].map(foldWord));
+  return statesOf(column).filter((word) => !known.has(foldWord(word)));
 }
 
 /** The words of a column of states that no list knows. A run holds their orders. */

@@ -243,9 +243,14 @@ test('Dutch columns that no list has are found by their values, and the refunds 
   expect(klant).toMatchObject({ role: null, samples: [] });
 });
 
-test('a shipment that was returned stops its order, and a word of shipments that the file does not have holds it', async () => {
+test('a shipment that was returned stops its order, and a word of shipments that no list knows holds it', async () => {
   for (const word of ['Returned', 'Rücksendung', 'Devuelto', 'RTO', 'Refunded', 'Rückerstattet']) {
-    const rows = ['1,20.00,MIRA10,paid,shipped', `2,30.00,MIRA10,paid,${word}`, '3,5.00,,paid,'];
+    const rows = [
+      '1,20.00,MIRA10,paid,shipped',
+      `2,30.00,MIRA10,paid,${word}`,
+      '3,5.00,,paid,',
+      '4,5.00,MIRA10,paid,Lost',
+    ];
     const folder = folderWith({
       'x.csv': ['Order No,Total,Coupon,Status,Fulfilment', ...rows, ''].join('\n'),
     });
@@ -253,7 +258,11 @@ test('a shipment that was returned stops its order, and a word of shipments that
     expect(layout.exclusions).toMatchObject([
       { reason: 'returned', columns: ['Fulfilment'], equals: [word], unless: ['shipped', ''] },
     ]);
-    expect(preview).toMatchObject({ credited: 1, excluded: [{ reason: 'returned', orders: 1 }] });
+    expect(preview).toMatchObject({
+      credited: 1,
+      excluded: [{ reason: 'returned', orders: 1 }],
+      heldOrders: [{ reason: 'unknown_returned', orders: 1 }],
+    });
   }
 });
 
@@ -277,6 +286,17 @@ test('columns of a shipment, of a risk and of the time of payment stop orders by
     'unknown_payment',
     null,
   ]);
+});
+
+test('how many pieces were returned is no amount: one stops the order', async () => {
+  const rows = ['1,20.00,MIRA10,paid,0', '2,30.00,MIRA10,paid,2', '3,5.00,,paid,1'];
+  const { layout } = ordersOf(
+    await look(
+      folderWith({ 'x.csv': ['Order No,Total,Coupon,Status,Qty Returned', ...rows, ''].join('\n') }),
+    ),
+  );
+  expect(layout.columns.refunded).toBeUndefined();
+  expect(layout.exclusions).toMatchObject([{ reason: 'refunded', noneOf: ['0'] }]);
 });
 
 test('a column of numbers for a risk is asked about', async () => {
