@@ -59,7 +59,8 @@ const IN_USE_HEADER =
 const IN_USE =
   /^(?:ok|valid|valid[eo]|válid[oa]|gültig|geldig|active|activ[oa]|aktiv|actief|actif|attiv[oa]|ativ[oa])$/u;
 /** Headers of lists of words that a shop gives to people: `vip, do-not-email`. */
-const TAGS_HEADER = /^(?:(?:customer|contact|subscriber|member|e ?mail) )?(?:tags?|labels?|segments?)$/iu;
+const TAGS_HEADER =
+  /^(?:(?:customer|contact|subscriber|member|e ?mail|mailing) )?(?:tags?|labels?|segments?|lists?|groups?|audiences?|categories|etiquetas?|étiquettes?|etichett[ae]|listas?|listes?|liste[nr]?|gruppen?|groupes?|groepen|grupos?|gruppi)$/iu;
 /** Headers of columns whose words say how a customer stands. */
 const STATUS_HEADER =
   /^(?:(?:e ?mail |subscription |subscriber |member |contact |marketing |list )*(?:status|state)|statut|estado|stato|abonnement ?status)$/iu;

@@ -139,6 +139,7 @@ test('a refusal counts in any consent column', async () => {
 
 test.each([
   ['generic-customers', 'email,consent,Tags', 'yes,unsubscribed', 'yes,"vip, do-not-email"', 'yes,vip'],
+  ['generic-customers', 'email,consent,Lists', 'yes,Do not contact', 'yes,"News, Opted out"', 'yes,News'],
   ['generic-customers', 'email,consent,is_active', 'yes,no', 'yes,0', 'yes,yes'],
   [
     'shopify-customers',
