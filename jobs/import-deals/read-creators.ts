@@ -1,5 +1,5 @@
 import type { LayoutField } from '../../src/core/layout.ts';
-import { foldHandle } from '../../src/core/text/fold.ts';
+import { foldHandle, saysNoValue } from '../../src/core/text/fold.ts';
 import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
 import type { Column } from '../../src/intake/layout/resolve-header.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../src/intake/map/fault.ts';
@@ -59,7 +59,7 @@ export const readCreators: MapRowsOptions<StatedCreator>['open'] = ({ fields }, 
     function find<Value>(field: LayoutField, parse: Parse<Value>): Value | null {
       const filled = firstFilled(cells, fields[field]);
       if (filled === null) return null;
-      const value = parse(filled.text);
+      const value = saysNoValue(filled.text) ? NO_VALUE : parse(filled.text);
       if (isFault(value)) throw new FaultyCell(value, filled.column);
       return value;
     }
@@ -226,6 +226,11 @@ function parseNote(text: string): string | Fault {
   return note.length > MAX_NOTE_CHARS ? NOTE_TOO_LONG : note;
 }
 
+const NO_VALUE: Fault = {
+  code: 'no_value',
+  reason: 'Programs write this where there is no value.',
+  help: 'Fill in the value, or clear the cell if there is none: the code and the link of a deal cannot be changed later.',
+};
 const BAD_HANDLE: Fault = {
   code: 'bad_handle',
   reason: 'This is not a handle: handles have no blanks.',

@@ -50,6 +50,8 @@ it.each([
   [{ handle: 'mia', platform: 'tiktok', commission: '0.15' }, 'unclear_percent at commission'],
   [{ handle: 'mia', platform: 'tiktok', commission: '120%' }, 'bad_percent at commission'],
   [{ handle: 'mia', platform: 'tiktok', code: 'mia@example.com' }, 'address_in_value at code'],
+  [{ handle: 'mia', platform: 'tiktok', code: 'N/A' }, 'no_value at code'],
+  [{ handle: 'mia', platform: 'tiktok', note: '-' }, 'no_value at note'],
 ])('rejects %o: %s', (row, said) => {
   expect(read(row)).toBe(said);
 });
