@@ -75,6 +75,7 @@ const ORDER = {
   status: field('status'),
   exclusion: field('exclusion'),
   cancelledAt: field('cancelledAt'),
+  paidAt: field('paidAt'),
   doubt: field('doubt'),
   brand: field('brandId'),
   total: field('total'),
@@ -82,7 +83,7 @@ const ORDER = {
 };
 
 /** The time at which an order was placed, as far as its export contains it. */
-export const ORDERED_AT = firstOf(field('placedAt'), field('paidAt'));
+export const ORDERED_AT = firstOf(field('placedAt'), ORDER.paidAt);
 
 /** The amount of an order by the job's rule. */
 export const REVENUE: Readonly<Record<GateRules['revenue'], Amount>> = {
@@ -183,7 +184,10 @@ function requirementsOf({
     {
       // A date after the export is wrong, often because day and month were swapped, and other dates then are, too. It comes first, because
       // such a date decides nothing, also if the order is confirmed: what depends on it is asked as `unknown_time`.
-      allowed: or(isNull(ORDERED_AT), isByExport(ORDERED_AT)),
+      allowed: and(
+        or(isNull(ORDERED_AT), isByExport(ORDERED_AT)),
+        or(isNull(ORDER.paidAt), isByExport(ORDER.paidAt)),
+      ),
       held: constant('after_export'),
       canBeConfirmed: true,
     },

@@ -65,7 +65,7 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'they were placed in the period that counts',
   },
   after_export: {
-    what: 'The order is dated after its export was written, so the date is wrong',
+    what: 'The order or its payment is dated after its export was written, so the date is wrong',
     fix: 'Set `date_order` or `time_zone` of the source, or export the orders again.',
     confirms: 'the order counts, whatever its date; what depends on the date is asked next',
   },

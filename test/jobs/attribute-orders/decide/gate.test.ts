@@ -86,6 +86,7 @@ const CHANGED: readonly Changed[] = [
     what: 'a time after the export',
     change: (order) => ({ ...order, placedAt: '2029-01-01T00:00:00Z', paidAt: null }),
   },
+  { what: 'a payment after the export', change: (order) => ({ ...order, paidAt: '2029-01-01T00:00:00Z' }) },
   { what: 'not whole', change: (order) => ({ ...order, doubt: 'incomplete' }) },
   { what: 'an unknown word that may exclude', change: (order) => ({ ...order, exclusion: 'unknown_test' }) },
   { what: 'a test', change: (order) => ({ ...order, exclusion: 'test' }) },
