@@ -22,6 +22,7 @@ import {
   saysRenewal,
   saysShipped,
   stopNameOf,
+  zoneOfName,
 } from './column-names.ts';
 import {
   areAnswers,
@@ -245,6 +246,7 @@ export function assignColumns(
   stopsByName();
   stopsByWords();
   unpaid();
+  zones();
   const total = chosen.get('total');
   const quantity = total === undefined ? null : quantityOf(total);
   if (total !== undefined) rivals(total);
@@ -384,6 +386,24 @@ export function assignColumns(
     const column = chosen.get('paid_at');
     if (column !== undefined && column.cells.filled > 0)
       stops.push({ column, reason: 'unknown_payment', test: { matches: '^[^1-9]*$' } });
+  }
+
+  /** Asks about times whose name says a zone: a run reads them in that of the source, unless all are in UTC. */
+  function zones(): void {
+    const times = (['placed_at', 'paid_at', 'cancelled_at'] as const).flatMap((field) => {
+      const column = chosen.get(field);
+      return column === undefined ? [] : [{ field, column, zone: zoneOfName(column.header) }];
+    });
+    if (times.every(({ zone }) => zone === 'UTC')) return;
+    for (const { field, column, zone } of times) {
+      const areOffset = column.cells.share((cell) => /(?:Z|[+-]\d\d:?\d\d)$/.test(cell)) === 1;
+      if (zone === null || areOffset || roleOf(column) !== undefined) continue;
+      ask(
+        column,
+        `its times are in ${zone}, and are read in the time zone of the source: is that the same?`,
+        field,
+      );
+    }
   }
 
   /** The words of another state that let an order count. Each word that is not known holds it, and so does a blank. */

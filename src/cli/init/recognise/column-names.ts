@@ -255,6 +255,16 @@ export function saysShipped(word: string): boolean {
   return says(headerWords(word), WORDS.shipments);
 }
 
+/** Offsets and abbreviations of zones in the name of a column of times. In small letters, they are words. */
+const ZONE =
+  /\b(?:(?:UTC|GMT)(?: ?[+-] ?\d{1,2}(?::?\d\d)?)?|[ECMP][SD]T|CES?T|MES?Z|WES?T|EES?T|BST|IST|MSK|SGT|HKT|JST|KST|A[EW][SD]T|NZ[SD]T|BRT)\b/;
+
+/** The zone that the name of a column of times says: `UTC`, `PST`, `GMT+2`. Null: none. */
+export function zoneOfName(header: string): string | null {
+  const [zone = null] = ZONE.exec(header) ?? [];
+  return zone === 'GMT' ? 'UTC' : zone;
+}
+
 /** True if a name says that its column has how many pieces a row has. */
 export function isOfQuantity(header: string): boolean {
   return says(headerWords(header), WORDS.quantities);

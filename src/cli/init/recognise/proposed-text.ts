@@ -6,7 +6,7 @@ import type { MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import { isZero, parseMoney } from '../../../intake/values/parse-money.ts';
 import type { Assignment, StopColumn } from './assign-columns.ts';
-import { currencyOfName, type StatusWords } from './column-names.ts';
+import { currencyOfName, type StatusWords, zoneOfName } from './column-names.ts';
 import {
   Cells,
   codeSeparatorsOf,
@@ -115,7 +115,7 @@ export function ordersText(
   const written = (['placed_at', 'paid_at', 'cancelled_at'] as const).flatMap(
     (field) => chosen.get(field) ?? [],
   );
-  const areUtc = times.needsZone && written.every(({ header }) => /\b(?:UTC|GMT)\b/.test(header));
+  const areUtc = times.needsZone && written.every(({ header }) => zoneOfName(header) === 'UTC');
   const [status, codes] = [chosen.get('status'), chosen.get('codes')];
   const currency = chosen.has('currency') ? null : currencyOfName(chosen.get('total')?.header ?? '');
   const lacks = [

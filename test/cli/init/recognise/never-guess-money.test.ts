@@ -434,6 +434,12 @@ test.each([
     'it says of which kind or in which state something is, which may not count',
   ],
   [
+    'times of a zone of their own',
+    [...ORDER, 'Created at (PST)'],
+    ['2026-11-10 20:00', '2026-11-13 10:00'],
+    'its times are in PST, and are read in the time zone of the source: is that the same?',
+  ],
+  [
     'an order that replaces another',
     [...ORDER, 'Replacement of'],
     ['', '1'],
