@@ -84,6 +84,8 @@ export type StopColumn = {
   readonly column: MeasuredColumn;
   readonly reason: Stop | 'excluded' | 'returned' | 'other_status' | 'renewal';
   readonly test: StopTest;
+  /** The amount of the refund: on rows that have one, it says how much does not count, and this column stops nothing. */
+  readonly unless?: MeasuredColumn;
 };
 
 export type Assignment = {
@@ -244,6 +246,7 @@ export function assignColumns(
   byItsValues();
   unreadable();
   stopsByName();
+  refundTimes();
   stopsByWords();
   unpaid();
   zones();
@@ -355,6 +358,17 @@ export function assignColumns(
         used.add(column);
         stops.push({ column, reason: stop, test });
       }
+    }
+  }
+
+  /** The time of a refund, or a column without values, does not say that all was refunded where an amount says how much. */
+  function refundTimes(): void {
+    const unless = chosen.get('refunded');
+    if (unless === undefined) return;
+    for (const [at, stop] of stops.entries()) {
+      const { cells } = stop.column;
+      if (stop.reason === 'refunded' && (cells.filled === 0 || shape('cancelled_at', cells) === 1))
+        stops[at] = { ...stop, unless };
     }
   }
 

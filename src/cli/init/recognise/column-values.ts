@@ -97,7 +97,12 @@ export function moneyFormatOf(cells: Cells, own?: MoneyFormat): MoneyFormat | nu
     format,
     share: cells.share((cell) => typeof parseMoney(cell, format) === 'string'),
   }));
-  const best = shares.reduce((one, other) => (other.share > one.share + BETTER ? other : one));
+  // Few amounts are thousands. Without a format of the layout, each of them says how thousands are written.
+  const margin = (one: MoneyFormat, other: MoneyFormat): number =>
+    own === undefined && one.decimal === other.decimal ? 0 : BETTER;
+  const best = shares.reduce((one, other) =>
+    other.share > one.share + margin(one.format, other.format) ? other : one,
+  );
   return best.share >= NEARLY_ALL ? best.format : null;
 }
 

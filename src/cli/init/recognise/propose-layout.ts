@@ -25,6 +25,7 @@ import {
   assignColumns,
   type ColumnDecision,
   NAMES_SOMEBODY,
+  type StopColumn,
   SURE_NAME,
   type UnclearColumn,
 } from './assign-columns.ts';
@@ -190,13 +191,18 @@ export function proposeLayout(
       if (found.code !== 'item_rows') return found;
       const own = new Map([...chosen, ['order_id', ids] as const]);
       const rows = { id: ids, total, records: naming?.records ?? records };
+      const kinds = kindsOfRows(columns, rows);
       const addedUp = {
-        kinds: kindsOfRows(columns, rows),
-        item: naming === null ? itemOf(columns, rows) : id,
-        reference: naming?.column ?? null,
+        kinds,
+        item: naming === null ? itemOf(columns, rows) : rowIdOf(columns, { id, records }),
+        reference: naming === null ? null : { column: naming.column, own: id },
         hasStates: hasSeveral(own.get('status'), rows),
       };
-      const proposed = { ...assigned, chosen: own, joined: null, words, name, isBelowTitle };
+      const stops = [
+        ...assigned.stops.filter(({ column }) => column !== naming?.column),
+        ...(kinds === null ? [] : [otherKinds(kinds.column)]),
+      ];
+      const proposed = { ...assigned, stops, chosen: own, joined: null, words, name, isBelowTitle };
       const example = ordersText({ ...proposed, footer: [...footers], hasItems: true, addedUp });
       return { ...found, why: `${found.why} ${saveAs(name)}`, example };
     };
@@ -206,12 +212,12 @@ export function proposeLayout(
     const parts = columns.filter(({ header }) => joined?.columns.includes(header));
     const misjoined = whyMisjoined(parts, { chosen, total, records, words, timeOfDay: assigned.timeOfDay });
     if (misjoined !== null) return withSums(refusal('item_rows', misjoined.why), misjoined.id);
+    const naming = findNamingRows(columns, { id, total, records, stated });
+    if (naming !== null) return withSums(naming.found, naming.id, naming);
     for (const rows of files) {
       const items = itemRows(columns, { id, total, records: rows, stated });
       if (items !== null) return withSums(items, id);
     }
-    const naming = findNamingRows(columns, { id, total, records, stated });
-    if (naming !== null) return withSums(naming.found, naming.id, naming);
     if (unclear.length > 0) return whatIsUnclear(unclear, 'orders');
     const decided = decisions.filter(({ header }) => header !== joined?.name).map(asPartOf(joined));
     const proposed = { ...assigned, decisions: decided, joined, words, name, isBelowTitle };
@@ -505,8 +511,9 @@ function itemRows(
     rows.map(({ cells }) => cleanText(cells[index] ?? '')).filter((cell) => cell !== '');
   const amounts = columns.filter(({ cells }) => cells.share((cell) => /\d[.,]\d/.test(cell)) > 0);
   const same = `Several rows have the same order id (column ${JSON.stringify(id.header)}) and`;
-  const shop = columns.find(({ header, cells, index }) => {
-    if (!isOfPlace(header) || cells.filled < cells.rows) return false;
+  const shop = columns.find((column) => {
+    const { header, cells, index } = column;
+    if (!isOfPlace(header) || cells.filled < cells.rows || numbersRows(column, { id, records })) return false;
     const both = records.map(({ cells }) => JSON.stringify([cells[index], cells[id.index]]));
     return new Set(both).size === both.length;
   });
@@ -586,17 +593,40 @@ function findNamingRows(
 }
 
 /** The column with an id of each item: named like a part of an order, and different on each row. */
-function itemOf(
+function itemOf(columns: readonly MeasuredColumn[], { id, total, records }: RowsOfOrders): JoinedIds | null {
+  const item = columns.find(
+    (column) =>
+      column !== id &&
+      column !== total &&
+      isOfPart(column.header) &&
+      column.cells.counts.size === records.length &&
+      !isMoney(column.cells, /[.,]\d\d$/),
+  );
+  return item === undefined ? null : { name: item.header, columns: [item.header] };
+}
+
+/**
+ * What is different on each row where a cancellation has an id of its own: the id, or the id with the number of the row.
+ * Where it has the id of its sale, its rows may have the same numbers.
+ */
+function rowIdOf(
   columns: readonly MeasuredColumn[],
-  { id, total, records }: RowsOfOrders,
-): MeasuredColumn | null {
-  const isItem = (column: MeasuredColumn): boolean =>
-    column !== id &&
-    column !== total &&
-    isOfPart(column.header) &&
-    column.cells.counts.size === records.length &&
-    !isMoney(column.cells, /[.,]\d\d$/);
-  return columns.find(isItem) ?? null;
+  { id, records }: Omit<RowsOfOrders, 'total'>,
+): JoinedIds | null {
+  if (id.cells.counts.size === records.length) return { name: id.header, columns: [id.header] };
+  const number = columns.find((column) => numbersRows(column, { id, records }));
+  return number === undefined
+    ? null
+    : { name: `${id.header} and ${number.header}`, columns: [id.header, number.header] };
+}
+
+/** True if a column numbers the rows of each order: 1, 2, 3. */
+function numbersRows({ index }: MeasuredColumn, { id, records }: Omit<RowsOfOrders, 'total'>): boolean {
+  const orders = [...Map.groupBy(records, ({ cells }) => cleanText(cells[id.index] ?? '')).values()];
+  return (
+    orders.length < records.length &&
+    orders.every((rows) => rows.every(({ cells }, at) => cleanText(cells[index] ?? '') === String(at + 1)))
+  );
 }
 
 /** True if rows of one order differ in a column. */
@@ -649,6 +679,13 @@ function kindsOfRows(columns: readonly MeasuredColumn[], rows: RowsOfOrders): Ad
     rows.records.filter(isBelow).map(({ cells }) => cleanText(cells[column.index] ?? '')),
   );
   return { column, sales: [...column.cells.counts.keys()].filter((word) => !refunds.has(cleanText(word))) };
+}
+
+/** Holds the orders that have a row of another kind than the file has, such as one of a training of the staff. */
+function otherKinds(column: MeasuredColumn): StopColumn {
+  const { counts, filled, rows } = column.cells;
+  const unless = [...counts.keys(), ...(filled < rows ? [''] : [])];
+  return { column, reason: 'test', test: { equals: ['test'], unless } };
 }
 
 /**

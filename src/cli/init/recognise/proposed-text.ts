@@ -32,17 +32,17 @@ export function headOf(name: string): string {
 title: ${quote(`Own export: ${name}`)}`;
 }
 
-/** Columns that only together identify an order, and a name for the column that joins them. */
+/** Columns that only together identify an order or an item, and a name for the column that joins them. */
 export type JoinedIds = { readonly name: string; readonly columns: readonly string[] };
 
 /** How the rows of one order become one: their amounts are added up. */
 export type AddedUp = {
   /** The column of kinds that tells sales from refunds, and the words of the sales. Null if none does. */
   readonly kinds: { readonly column: MeasuredColumn; readonly sales: readonly string[] } | null;
-  /** The column with an id of each row. Null if there is none. */
-  readonly item: MeasuredColumn | null;
-  /** The column in which a cancellation names the order that it lowers: its rows are part of that order. */
-  readonly reference: MeasuredColumn | null;
+  /** The column with an id of each row, or those that are one together. Null if there is none. */
+  readonly item: JoinedIds | null;
+  /** The column in which a cancellation names the order that it lowers, and that of its own id: its rows are part of that order. */
+  readonly reference: { readonly column: MeasuredColumn; readonly own: MeasuredColumn } | null;
   /** Whether rows of one order have different states. */
   readonly hasStates: boolean;
 };
@@ -92,7 +92,7 @@ export function ordersText(
   );
   const isOfSale =
     reference !== null
-      ? `columns: ${list([reference.header])}, matches: "^\\\\s*$"`
+      ? `columns: ${list([reference.column.header])}, matches: "^\\\\s*$"`
       : kinds === null
         ? null
         : `columns: ${list([kinds.column.header])}, equals: ${list(kinds.sales)}`;
@@ -130,11 +130,14 @@ export function ordersText(
   const required = (['order_id', 'status', 'total', 'codes', 'placed_at'] as const).filter((field) =>
     chosen.has(field),
   );
-  const parts = reference === null || item === null ? joined?.columns : [item.header, reference.header];
+  const ofReference = reference === null ? [] : [reference.own.header, reference.column.header];
+  const parts = reference === null ? joined?.columns : ofReference;
   const signature = (['order_id', 'total', 'codes', 'placed_at'] as const).flatMap(
     (field) => (field === 'order_id' ? parts : null) ?? chosen.get(field)?.header ?? [],
   );
-  const isRow = (header: string): boolean => [item?.header, reference?.header].includes(header);
+  const isRow = (header: string): boolean => [...(item?.columns ?? []), ...ofReference].includes(header);
+  const joins = [joined, item].filter((one) => one !== null && one.columns.length > 1);
+  const ofRefunds = stops.filter(({ unless }) => unless !== undefined);
   const unread = decisions.filter(({ role, header }) => role === null && !isRow(header));
   const exclusions = exclusionsOf({ chosen, stops, words });
   const negated =
@@ -145,13 +148,19 @@ export function ordersText(
     footer.length > 0 && `footer: ${list(footer)}     # rows after the last order`,
     `lacks: ${list(lacks)}`,
     currency !== null && `currency: ${currency}     # by the name of the total`,
-    joined !== null && `joined_columns: [{ name: ${quote(joined.name)}, columns: ${list(joined.columns)} }]`,
+    joins.length > 0 &&
+      `joined_columns: [${joins.map((one) => `{ name: ${quote(one?.name ?? '')}, columns: ${list(one?.columns ?? [])} }`).join(', ')}]`,
+    (reference !== null || ofSales.length > 0 || ofRefunds.length > 0) && 'conditional_columns:',
+    ofRefunds.map(
+      ({ column, unless }) =>
+        `  - { name: ${quote(withoutAmount(column))}, columns: ${list([column.header])}, when: { columns: ${list([unless?.header ?? ''])}, matches: "^[^1-9]*$" } }     # else the amount says how much was refunded`,
+    ),
     (reference !== null || ofSales.length > 0) && [
-      'conditional_columns:     # a refund has a time of its own, which is not that of the order',
-      ...(reference === null || item === null
+      '  # A refund has a time of its own, which is not that of the order.',
+      ...(reference === null
         ? []
         : [
-            `  - { name: ${quote(chosen.get('order_id')?.header ?? '')}, columns: ${list([reference.header, item.header])}, when: { columns: ${list([item.header])}, not_blank: true } }     # the first that is filled`,
+            `  - { name: ${quote(chosen.get('order_id')?.header ?? '')}, columns: ${list(ofReference.toReversed())}, when: { columns: ${list([reference.own.header])}, not_blank: true } }     # the first that is filled`,
           ]),
       ...ofSales.map(
         (column) =>
@@ -172,7 +181,7 @@ export function ordersText(
     addedUp !== null && [
       'grouping:',
       '  line_items: true',
-      ...(item === null ? [] : [`  item: ${list([item.header])}     # no two items have the same`]),
+      ...(item === null ? [] : [`  item: ${list([item.name])}     # no two items have the same`]),
       '  sum:     # of all rows with one id; add the other amounts that the customer paid',
       ...(['total', 'refunded'] as const).flatMap((field) => {
         const column = chosen.get(field);
@@ -272,7 +281,7 @@ function exclusionsOf({
   const cancelled = [...(status?.cells.counts.keys() ?? [])].filter(
     (word) => /^cancell?ed$/.test(words.meaningOf(word)) && !words.isPaid(word, status?.header ?? ''),
   );
-  const rule = (reason: string, { header }: MeasuredColumn, test: object): string =>
+  const rule = (reason: string, { header }: { readonly header: string }, test: object): string =>
     `reason: ${reason}, columns: ${list([header])}, ${Object.entries(test)
       .map(
         ([key, value]) =>
@@ -284,8 +293,15 @@ function exclusionsOf({
       ? []
       : [rule('cancelled', status, { equals: cancelled })]),
     ...(cancelledAt === undefined ? [] : [rule('cancelled', cancelledAt, { not_blank: true })]),
-    ...stops.map(({ column, reason, test }) => rule(reason, column, test)),
+    ...stops.map(({ column, reason, test, unless }) =>
+      rule(reason, unless === undefined ? column : { header: withoutAmount(column) }, test),
+    ),
   ];
+}
+
+/** The name of a column of refunds on the rows that have no amount of one. */
+function withoutAmount({ header }: MeasuredColumn): string {
+  return `${header} without an amount`;
 }
 
 function noteOf(field: LayoutField, { cells }: MeasuredColumn, hasItems: boolean): string {

@@ -41,6 +41,17 @@ const INVOICES = [
   '',
 ].join('\n');
 
+/** Items of the receipts of a till, which cancels some of them with receipts of their own. */
+const CANCELLATIONS = [
+  'Bon-Nr;Bondatum;Uhrzeit;Pos;Artikel;Betrag;Vorgang;Storno zu Bon;Gutscheincode;Waehrung',
+  '501;05.11.2026;09:12;1;Kanne;34,90;Verkauf;;EMMA15;EUR',
+  '501;05.11.2026;09:12;2;Tasse;12,90;Verkauf;;;EUR',
+  '502;06.11.2026;10:20;1;Tasse;12,90;Verkauf;;LEO20;EUR',
+  '503;07.11.2026;11:02;1;Tasse;-12,90;Storno;501;;EUR',
+  '504;08.11.2026;11:05;1;Tasse;-12,90;Storno;502;;EUR',
+  '',
+].join('\n');
+
 /** Items of orders that have states of their own. */
 const STATES = [
   'Ticket no,Order ref,Booked at,Status,Total,Voucher',
@@ -105,6 +116,7 @@ test.each([
   ['refunds lower the orders that they refund', REFUNDS, '152.4600', '2026-11-06'],
   ['items and their refunds add up to orders', ITEMS, '85.0000', '2026-11-05'],
   ['a cancellation lowers the order that it names', INVOICES, '50.0000', '2026-11-04'],
+  ['a cancellation of items lowers the receipt that it names', CANCELLATIONS, '34.9000', '2026-11-06'],
   ['items in other states add nothing', STATES, '60.0000', '2026-11-05'],
 ])('the layout that is offered for such rows reads them: %s', async (_, text, revenue, last) => {
   const place = folderWith({ 'sales.csv': text });
@@ -117,6 +129,13 @@ test.each([
   expect(preview).toMatchObject({ rejected: [], held: [], heldOrders: [] });
   expect(preview.revenue.map(({ amount }) => amount)).toEqual([revenue]);
   expect(preview.placed?.last).toContain(last);
+});
+
+test('the layout that is offered for cancelled receipts has an id of each item, and holds what is neither sold nor cancelled', async () => {
+  const [refused] = (await lookAt(CANCELLATIONS)).refused;
+  expect(refused?.example).toContain('item: ["Bon-Nr and Pos"]');
+  expect(refused?.example).toContain('columns: ["Vorgang"], equals: ["test"], unless: ["Verkauf", "Storno"]');
+  expect(refused?.example).not.toContain('columns: ["Storno zu Bon"], not_blank');
 });
 
 test('a column that names other orders is asked about if its rows are not below zero, and a person may say what it is', async () => {

@@ -317,6 +317,19 @@ test('a share of the total is no refunded amount', async () => {
   expect(preview).toMatchObject({ credited: 1, excluded: [{ reason: 'refunded', orders: 1 }] });
 });
 
+test('beside the amount of a refund, its date does not say that all was refunded, and the one row with thousands shows its mark', async () => {
+  const rows = [
+    '1;76,87 €;MIRA10;paid;38,43;05/11/2026',
+    '2;40,00 €;MIRA10;paid;;06/11/2026',
+    '3;1 349,50 €;MIRA10;paid;;',
+    ...Array.from({ length: 30 }, (_, at) => `${at + 10};5,00 €;;paid;;`),
+  ];
+  const header = 'N° commande;Montant TTC;Code promo;État;Remboursé;Date remboursement';
+  const { preview } = ordersOf(await look(folderWith({ 'x.csv': [header, ...rows, ''].join('\n') })));
+  expect(preview).toMatchObject({ credited: 2, rejected: [], excluded: [{ reason: 'refunded', orders: 1 }] });
+  expect(preview.revenue).toMatchObject([{ currency: 'EUR', amount: '1426.3700' }]);
+});
+
 const ORDER = ['Order No', 'Total', 'Coupon', 'Status'];
 
 test.each([
