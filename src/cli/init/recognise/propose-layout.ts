@@ -7,6 +7,7 @@ import {
   type StatedRoles,
 } from '../../../core/layout.ts';
 import { toUnits } from '../../../core/money.ts';
+import { SAME_ORDER_HOURS } from '../../../core/order.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { plural } from '../../../core/text/plural.ts';
@@ -19,6 +20,7 @@ import { toLayout } from '../../../intake/layout/to-layout.ts';
 import { MAX_TOTALS_ROWS } from '../../../intake/orders/map/totals-rows.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
 import { parseMoney } from '../../../intake/values/parse-money.ts';
+import { timeParser } from '../../../intake/values/parse-time.ts';
 import {
   type Assignment,
   type AssignOptions,
@@ -538,6 +540,60 @@ function itemRows(
     `${same} the same amount in ${JSON.stringify(total.header)}. It may be the total of the order, or that of each row.`,
     [{ ...sampled(total), why, likely: 'total' }],
   );
+}
+
+/**
+ * Says why files of one source have the same ids for different orders: most ids that several of them state are of several
+ * shops, or were placed further apart than statements of one order are. As one order, the newer would take the place of
+ * the other. Null if they are the same orders.
+ */
+export function whyUsedAgain(layout: Layout, files: readonly Table[]): string | null {
+  const [id = ''] = layout.columns.order_id ?? [];
+  const indexIn = ({ header }: Table, name: string): number =>
+    header.findIndex((one) => one.trim() !== '' && foldHeader(one) === foldHeader(name));
+  const place = files[0]?.header.find(
+    (name) =>
+      isOfPlace(name) &&
+      files.every((file) => {
+        const at = indexIn(file, name);
+        return file.records.every(({ cells }) => cleanText(cells[at] ?? '') !== '');
+      }),
+  );
+  const parse = timeParser(layout.times.formats, 'UTC');
+  const stated = files.flatMap((file) => {
+    const [idAt = -1, placeAt = -1, ...times] = [
+      ...[id, place ?? ''],
+      ...[...(layout.columns.placed_at ?? []), ...layout.timeOfDay].slice(0, 2),
+    ].map((name) => indexIn(file, name));
+    const ofFile = file.records.map(({ cells }) => {
+      const time = parse(times.map((at) => cleanText(cells[at] ?? '')).join(' '));
+      return {
+        id: cleanText(cells[idAt] ?? ''),
+        place: cleanText(cells[placeAt] ?? ''),
+        time: typeof time === 'string' ? Date.parse(time) : null,
+      };
+    });
+    return [...new Map(ofFile.map((order) => [order.id, order])).values()];
+  });
+  const several = [...Map.groupBy(stated, (order) => order.id).values()].filter(
+    ([first, ...others]) => first?.id !== '' && others.length > 0,
+  );
+  const differ = several.filter(([first, ...others]) =>
+    others.some(
+      (other) =>
+        other.place !== first?.place ||
+        Math.abs((other.time ?? first?.time ?? 0) - (first?.time ?? other.time ?? 0)) >
+          SAME_ORDER_HOURS * 3_600_000,
+    ),
+  );
+  const [example] = differ;
+  if (example === undefined || differ.length * 2 <= several.length) return null;
+  const say =
+    place === undefined
+      ? 'If each shop numbers its orders by itself, put the files of each shop into a folder of its own. If the numbers begin again, join them with a column that is always the same for an order, such as its date: --column'
+      : 'If each shop numbers its orders by itself, name the column of the shop, too: --column';
+  const other = place ?? layout.columns.placed_at?.[0] ?? 'NAME';
+  return `Several files have the same order ids (column ${JSON.stringify(id)}) for different orders: ${JSON.stringify(example[0]?.id)} is in ${example.length} files, ${place === undefined ? 'placed more than two days apart' : `of ${example.map((order) => JSON.stringify(order.place)).join(' and of ')}`}. As one order, the newer would take the place of the other. ${say} ${inShellQuotes(`order_id=${other}+${id}`)}.`;
 }
 
 function saveAs(name: string): string {

@@ -17,7 +17,7 @@ import { isMinorUnit } from './column-names.ts';
 import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
 import { examineOrders, type OrdersExamined } from './examine-orders.ts';
 import { type Group, groupSources, type Listed, withoutPeriods } from './group-sources.ts';
-import { type NoLayout, type ProposedLayout, proposeLayout } from './propose-layout.ts';
+import { type NoLayout, type ProposedLayout, proposeLayout, whyUsedAgain } from './propose-layout.ts';
 import { type RecognisedFile, type RefusedFile, recogniseFile, subjectOf } from './recognise-file.ts';
 
 /**
@@ -208,6 +208,14 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
   const subject = subjectOf(layout);
   const held = subject === 'clicks' ? whyHeld(first.top.header, layout, source) : null;
   if (held !== null) return held;
+  const again =
+    shared === null
+      ? null
+      : whyUsedAgain(
+          shared.layout,
+          files.map(({ top }) => top),
+        );
+  if (again !== null) return { code: 'item_rows', why: again };
   const unit = verdict.kind === 'known' && subject === 'orders' ? unitIn(first.top, layout) : undefined;
   if (unit !== undefined)
     return {

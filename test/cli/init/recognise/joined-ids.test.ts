@@ -112,6 +112,34 @@ test('receipts are joined with the shop that numbers them, also if one of them i
   expect(preview).toMatchObject({ orders: 5, credited: 4 });
 });
 
+test('files in which the same numbers are other orders are refused, with the column of the shop to be joined, and later states are not', async () => {
+  const header = 'Filiaal;Bonnr;Datum;Tijd;Bedrag;Munt;Toestand;Actiecode';
+  const rows = (shop: string, day: number, state = 'betaald') => [
+    `${shop};1001;${day}-10-2026;09:12;10,00;EUR;${state};EMMA15`,
+    `${shop};1002;${day + 1}-10-2026;10:25;12,50;EUR;betaald;LEO20`,
+  ];
+  const lookAtBoth = async (
+    one: readonly string[],
+    other: readonly string[],
+    ids: readonly string[] = [],
+  ) => {
+    const place = folderWith({
+      'ede-2026-10.csv': [header, ...one, ''].join('\n'),
+      'urk-2026-10.csv': [header, ...other, ''].join('\n'),
+    });
+    return look(place, new Map(ids.map((name) => [name, 'order_id' satisfies ColumnRole] as const)));
+  };
+  const [refused] = (await lookAtBoth(rows('Ede', 13), rows('Urk', 13))).refused;
+  expect(refused?.why).toContain('"1001" is in 2 files, of "Ede" and of "Urk".');
+  expect(refused?.why).toContain('--column "order_id=Filiaal+Bonnr"');
+  const [again] = (await lookAtBoth(rows('', 13), rows('', 16))).refused;
+  expect(again?.why).toContain('"1001" is in 2 files, placed more than two days apart.');
+  const joined = await lookAtBoth(rows('Ede', 13), rows('Urk', 13), ['filiaal', 'bonnr']);
+  expect(ordersOf(joined).preview).toMatchObject({ orders: 4, credited: 4 });
+  const later = await lookAtBoth(rows('Ede', 13), rows('Ede', 13, 'geannuleerd'));
+  expect(later.refused).toEqual([]);
+});
+
 test.each([
   ['refunds lower the orders that they refund', REFUNDS, '152.4600', '2026-11-06'],
   ['items and their refunds add up to orders', ITEMS, '85.0000', '2026-11-05'],
