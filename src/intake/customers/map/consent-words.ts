@@ -110,7 +110,8 @@ function isAsking(header: string): boolean {
 }
 
 /** What the name of a time adds to the name of what happened: `Opt-in date`, `Einwilligung am`. */
-const OF_TIME = / (?:at|on|date|time|timestamp|am|datum|op|le|el|il|em)$|^(?:date|datum|fecha|data) /u;
+const OF_TIME =
+  / (?:at|on|date|time|timestamp|am|datum|op|le|el|il|em)$|^(?:date|datum|fecha|data) (?:(?:of|van|der|de|du|del|do) )?/u;
 const SINCE = / (?:since|seit|sinds|depuis|desde|dal)$/u;
 /** A newsletter has dates of its own: what is dated must be consent without these words. */
 const DATED_ITSELF = /\b(?:newsletters?|nieuwsbrie\p{L}*)/gu;

@@ -358,6 +358,7 @@ const IN_TIME = [
   'Consent given on',
   'Newsletter since',
   'Einwilligung am',
+  'Date du consentement',
 ];
 
 test.each(IN_TIME)('a time in the column %s is a yes, and its absence is none', async (header) => {
