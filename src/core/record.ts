@@ -29,7 +29,7 @@ export type RejectedRow = {
   readonly orderName?: string | null;
 };
 
-/** A row after the last one that describes the file, such as a total. It is no record of it. */
+/** A row that describes the file, such as a total. It is no record of it. */
 export type FooterRow = {
   /** Physical line on which it begins, 1-based. */
   readonly line: number;

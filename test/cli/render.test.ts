@@ -458,7 +458,7 @@ describe('the summary of a run', () => {
         npx influencer-sync rejected --run 12
         npx influencer-sync rejected --run 12 --export fix.csv
 
-      Rows below the last record (1): totals and notes, which are no records
+      Rows that are no records (1): totals and notes
         a.csv (source s) line 24: "Suma", the sum of the orders above
 
       Codes that credited no influencer (3): highest revenue in each currency first

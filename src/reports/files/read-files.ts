@@ -47,9 +47,9 @@ export function describeFiles(
       parts: rejectedRows.map((row) => describeRejectedRow(row, row.source)),
       commands: isPlan ? null : commands,
     }),
-    ...section('Rows below the last record', {
+    ...section('Rows that are no records', {
       of: footerRows.length,
-      note: 'totals and notes, which are no records',
+      note: 'totals and notes',
       parts: footerRows
         .slice(0, SHOWN_PROBLEMS)
         .map((row) => item(`${fileName(row.uri)} (source ${row.source}) ${sayFooterRow(row)}`)),
@@ -64,7 +64,7 @@ const FOOTER_BY: Readonly<Record<FooterRow['by'], string>> = {
   count: 'the number of orders above',
 };
 
-/** Says which row at the end of a file is no record of it, and what shows it: `line 12: "Total", the sum of …`. */
+/** Says which row of a file is no record of it, and what shows it: `line 12: "Total", the sum of …`. */
 export function sayFooterRow({ line, text, by }: FooterRow): string {
   return `line ${formatCount(line)}: ${JSON.stringify(toPrintableLine(text))}, ${FOOTER_BY[by]}`;
 }

@@ -44,7 +44,7 @@ export type MapOptions = {
   readonly anyStatus?: boolean;
   /** Called with the column that identifies the file's orders, once it is known. */
   readonly onIdColumn?: (column: OrderIdColumn) => void;
-  /** Called with each row after the last order that is a total of them. */
+  /** Called with each row that is a total of orders above it. */
   readonly onFooter?: (row: FooterRow) => void;
   /** Other layouts, to suggest one if the header fits it better. */
   readonly otherLayouts?: OtherLayouts;
@@ -197,7 +197,7 @@ function openRows(
   const finish = (open: readonly OpenOrder[], to: Pending, isLast = false): void => {
     const finished = finishOrders(
       open,
-      { builder, totals, isLast, isGroupedById: plan.isGroupedById },
+      { builder, totals, isLast, isGroupedById: plan.isGroupedById, onFooter },
       (one) => window.loseOrder(one),
     );
     orders += finished.orders.length;
@@ -348,12 +348,14 @@ function finishOrders(
     totals,
     isLast,
     isGroupedById,
+    onFooter,
   }: {
     readonly builder: OrderBuilder;
     readonly totals: TotalsRows;
     /** True if no order follows. */
     readonly isLast: boolean;
     readonly isGroupedById: boolean;
+    readonly onFooter: MapOptions['onFooter'];
   },
   onRejected: (one: OpenOrder) => void,
 ): Finished {
@@ -364,7 +366,11 @@ function finishOrders(
   const contested = new Set<string>();
   for (const one of open) {
     const total = totals.mayBeTotal(one) ? totals.judge(one, isLast) : null;
-    if (total !== null && 'code' in total) {
+    if (total !== null && !('code' in total)) {
+      onFooter?.(total);
+      continue;
+    }
+    if (total !== null) {
       rejected.push(reject({ ...one, count: 1 }, total, { column: null, value: one.key }));
       onRejected(one);
       continue;

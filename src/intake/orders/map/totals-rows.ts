@@ -17,7 +17,8 @@ export const MAX_TOTALS_ROWS = 5;
  * twice. It has neither a time nor a digit in its id, though all orders have both. If its amount is the sum or the number
  * of what stands above and no order follows, it is a footer; otherwise it may be anything, so it is rejected. A row that
  * lacks only one of them and has the sum may be an order by chance: it is rejected as well, unless it says what only an
- * order says. So is a row that lacks both and says that.
+ * order says. So is a row that lacks both and says that. A row without a time that says nothing of an order, and adds up
+ * the orders since the last such row, is the total of a page: orders may follow it.
  */
 export class TotalsRows {
   readonly #plan: ColumnPlan;
@@ -29,6 +30,8 @@ export class TotalsRows {
   #sum = 0;
   #currency = '';
   #orders = 0;
+  /** The orders since the last total of a page, and their sum, whatever their currencies are. */
+  #page = { orders: 0, sum: 0, follows: false };
   #allHaveTimes = true;
   #allHaveDigits = true;
 
@@ -44,7 +47,9 @@ export class TotalsRows {
     this.#orders += 1;
     this.#allHaveTimes &&= (placedAt ?? paidAt) !== null;
     this.#allHaveDigits &&= hasDigit(groupKey);
+    this.#page.orders += 1;
     if (amount === null) return;
+    this.#page.sum += unitsOf(amount);
     if (currency !== this.#currency) {
       this.#sums.set(this.#currency, this.#sum);
       this.#sum = this.#sums.get(currency) ?? 0;
@@ -59,7 +64,7 @@ export class TotalsRows {
   }
 
   /**
-   * Judges such a row.
+   * Judges such a row, in the order of the file.
    *
    * @param isLast true if no order follows.
    * @returns what it is: a footer, a row to reject, or null for an order.
@@ -71,6 +76,13 @@ export class TotalsRows {
     const amount = this.#amountOf(row);
     // Of two orders, one may have the amount of the other by chance.
     if (amount === null || this.#orders < (isUnlike ? 1 : 2) || !(lacksTime || lacksDigit)) return null;
+    const { orders, sum: ofPage, follows } = this.#page;
+    if (lacksTime && orders > (follows ? 0 : 1) && amount === ofPage) {
+      if (!this.#isStated(row, [...ONLY_ORDERS, 'codes'])) {
+        this.#page = { orders: 0, sum: 0, follows: true };
+        return footerRow(row.line, [row.key, ...row.values], 'sum');
+      }
+    }
     const sum = this.#sumFor(row);
     const isSum = sum !== null && sum === amount;
     const isCount = isUnlike && amount === unitsOf(String(this.#orders));

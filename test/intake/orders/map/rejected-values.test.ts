@@ -88,8 +88,15 @@ test.each<readonly [readonly string[], readonly string[], readonly string[]]>([
   [['GIFT,,,16.50,MIRA10'], [], ['5 may_be_total']],
   // Nothing shows what it is.
   [['Average,,,5.50,'], [], ['5 may_be_total']],
-  // An order follows, so that it is no footer.
-  [['Suma,,,16.50,', '4,2026-05-04,paid,1.00,'], [], ['5 may_be_total']],
+  // Orders follow: it is the total of a page, if it is that of the orders since the last one.
+  [['Suma,,,16.50,', '4,2026-05-04,paid,1.00,'], ['5 Suma sum'], []],
+  [
+    ['Page 1,,,16.50,', '4,2026-05-04,paid,1.00,', 'Page 2,,,1.00,', 'All,,,17.50,'],
+    ['5 Page 1 sum', '7 Page 2 sum', '8 All sum'],
+    [],
+  ],
+  [['Page 1,,,16.00,', '4,2026-05-04,paid,1.00,'], [], []],
+  [['Suma,,,16.00,', '4,2026-05-04,paid,1.00,'], [], ['5 may_be_total']],
   // An order without a time, and one that happens to have the amount of all others.
   [['4,,paid,7.00,MIRA10', '5,2026-05-05,paid,23.50,'], [], []],
 ])('rows after the last order that add up those above are none: %j', async (rows, footer, rejected) => {
