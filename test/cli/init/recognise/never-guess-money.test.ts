@@ -648,7 +648,7 @@ const UNFAMILIAR: readonly (readonly [
   [
     'of a marketplace, with title lines above the header and sums below the rows',
     {
-      text: 'Seller report,,,,,\nPeriod: Oct,,,,,\n,,,,,\nSale ref,Sold on,Buyer country,Gross amount,Promo,Money back,Sale state\nMK-1,2026-10-02 10:11,NL,$34.00,SUNNY15,$0.00,Completed\nMK-2,2026-10-03 12:55,DE,$18.50,SUNNY15,$2.00,Completed\nMK-3,2026-10-04 12:55,DE,$18.50,,$0.00,Completed\nTotal,,,$71.00,,$2.00,\n3 record(s),,,,,,\n',
+      text: 'Seller report,,,,,\nPeriod: Oct,,,,,\n,,,,,\nSale ref,Sold on,Buyer country,Gross amount,Code used,Money back,Sale state\nMK-1,2026-10-02 10:11,NL,$34.00,SUNNY15,$0.00,Completed\nMK-2,2026-10-03 12:55,DE,$18.50,SUNNY15,$2.00,Completed\nMK-3,2026-10-04 12:55,DE,$18.50,,$0.00,Completed\nTotal,,,$71.00,,$2.00,\n3 record(s),,,,,,\n',
       columns: {
         ...{
           order_id: ['Sale ref'],
@@ -656,7 +656,7 @@ const UNFAMILIAR: readonly (readonly [
           total: ['Gross amount'],
           refunded: ['Money back'],
         },
-        ...{ codes: ['Promo'], placed_at: ['Sold on'] },
+        ...{ codes: ['Code used'], placed_at: ['Sold on'] },
       },
       layout: { preambleLines: 'search', footer: ['Total', 'record(s)'] },
     },
