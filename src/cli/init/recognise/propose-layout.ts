@@ -544,8 +544,8 @@ function itemRows(
 
 /**
  * Says why files of one source have the same ids for different orders: most ids that several of them state are of several
- * shops, or were placed further apart than statements of one order are. As one order, the newer would take the place of
- * the other. Null if they are the same orders.
+ * shops, or were placed at times of which neither clocks nor zones make one. As one order, the newer would take the place
+ * of the other. Null if they are the same orders.
  */
 export function whyUsedAgain(layout: Layout, files: readonly Table[]): string | null {
   const [id = ''] = layout.columns.order_id ?? [];
@@ -579,21 +579,32 @@ export function whyUsedAgain(layout: Layout, files: readonly Table[]): string | 
     ([first, ...others]) => first?.id !== '' && others.length > 0,
   );
   const differ = several.filter(([first, ...others]) =>
-    others.some(
-      (other) =>
-        other.place !== first?.place ||
-        Math.abs((other.time ?? first?.time ?? 0) - (first?.time ?? other.time ?? 0)) >
-          SAME_ORDER_HOURS * 3_600_000,
-    ),
+    others.some((other) => other.place !== first?.place || areOtherTimes(other.time, first?.time ?? null)),
   );
   const [example] = differ;
   if (example === undefined || differ.length * 2 <= several.length) return null;
-  const say =
-    place === undefined
-      ? 'If each shop numbers its orders by itself, put the files of each shop into a folder of its own. If the numbers begin again, join them with a column that is always the same for an order, such as its date: --column'
-      : 'If each shop numbers its orders by itself, name the column of the shop, too: --column';
-  const other = place ?? layout.columns.placed_at?.[0] ?? 'NAME';
-  return `Several files have the same order ids (column ${JSON.stringify(id)}) for different orders: ${JSON.stringify(example[0]?.id)} is in ${example.length} files, ${place === undefined ? 'placed more than two days apart' : `of ${example.map((order) => JSON.stringify(order.place)).join(' and of ')}`}. As one order, the newer would take the place of the other. ${say} ${inShellQuotes(`order_id=${other}+${id}`)}.`;
+  const places = [...new Set(example.map((order) => order.place))]
+    .slice(0, 3)
+    .map((text) => JSON.stringify(text));
+  const isOfShops = place !== undefined && places.length > 1;
+  const [how, say] = isOfShops
+    ? [
+        `of ${places.join(' and ')}`,
+        'If each shop numbers its orders by itself, name the column of the shop, too:',
+      ]
+    : [
+        'placed at different times',
+        'If each shop numbers its orders by itself, put the files of each shop into a folder of its own. If the numbers begin again, join them with a column that is always the same for an order, such as its date:',
+      ];
+  const other = isOfShops ? place : (layout.columns.placed_at?.[0] ?? 'NAME');
+  return `Several files have the same order ids (column ${JSON.stringify(id)}) for different orders: ${JSON.stringify(example[0]?.id)} is in ${example.length} files, ${how}. As one order, the newer would take the place of the other. ${say} --column ${inShellQuotes(`order_id=${other}+${id}`)}.`;
+}
+
+/** True if two times are not those of one order in two zones, or by two clocks. One that is not known proves nothing. */
+function areOtherTimes(one: number | null, other: number | null): boolean {
+  if (one === null || other === null) return false;
+  const minutes = Math.abs(one - other) / 60_000;
+  return minutes > SAME_ORDER_HOURS * 60 || (minutes % 15 > 1 && minutes % 15 < 14);
 }
 
 function saveAs(name: string): string {
