@@ -393,11 +393,12 @@ function propose(
 ): ProposedLayout | NoLayout {
   const [first = own, ...others] = files;
   const bundled = new Set(layouts.map((layout) => layout.name));
-  const stem = slug(withoutPeriods(fileName(first.file.uri)));
+  const stem = wordsOfAll(files.map(({ file }) => slug(withoutPeriods(fileName(file.uri)))));
   const folder = slug(label);
   const isOfAll = files.length === alike.flatMap((group) => group.files).length;
+  const ofFolder = isOfAll && alike.length > 1 ? '' : folder;
   const wanted =
-    stem.length <= 1 ? folder || stem || 'own' : isOfAll || folder === '' ? stem : `${folder}-${stem}`;
+    stem.length <= 1 ? ofFolder || stem || 'own' : isOfAll || folder === '' ? stem : `${folder}-${stem}`;
   return proposeLayout(first.top, {
     name: freeName(wanted, new Set([...bundled, ...taken])),
     layouts,
@@ -429,6 +430,12 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
   let name = wanted;
   for (let number = 2; taken.has(name); number += 1) name = `${wanted}-${number}`;
   return name;
+}
+
+/** The words that all names have: the layout of several branches is named after none of them. */
+function wordsOfAll([first = '', ...others]: readonly string[]): string {
+  const words = first.split('-');
+  return words.filter((word) => others.every((other) => other.split('-').includes(word))).join('-');
 }
 
 const MAX_NAME_CHARS = 40;

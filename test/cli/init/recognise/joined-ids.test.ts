@@ -142,6 +142,7 @@ test('files in which the same numbers are other orders are refused, with the col
   }
   const joined = await lookAtBoth(rows('Ede', 13), rows('Urk', 13), ['filiaal', 'bonnr']);
   expect(ordersOf(joined).preview).toMatchObject({ orders: 4, credited: 4 });
+  expect(joined.sources.map(({ name }) => name)).toEqual(['own']);
   const later = await lookAtBoth(rows('Ede', 13), rows('Ede', 13, 'geannuleerd'));
   expect(later.refused).toEqual([]);
 });
