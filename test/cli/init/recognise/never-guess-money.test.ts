@@ -322,7 +322,7 @@ test('beside the amount of a refund, its date does not say that all was refunded
     '1;76,87 €;MIRA10;paid;38,43;05/11/2026',
     '2;40,00 €;MIRA10;paid;;06/11/2026',
     '3;1 349,50 €;MIRA10;paid;;',
-    ...Array.from({ length: 30 }, (_, at) => `${at + 10};5,00 €;;paid;;`),
+    ...Array.from({ length: 30 }, (_, at) => `${at + 10};${at + 5},00 €;;paid;;`),
   ];
   const header = 'N° commande;Montant TTC;Code promo;État;Remboursé;Date remboursement';
   const { preview } = ordersOf(await look(folderWith({ 'x.csv': [header, ...rows, ''].join('\n') })));
