@@ -1,9 +1,11 @@
 import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import { checksOf, OF_STORED_FILES } from '../../src/config/source-fields.ts';
+import { BELOW_ZERO } from '../../src/core/held/held-order.ts';
+import { clause } from '../../src/render/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { checkFiles, crossCheck } from './cross-check.ts';
 import { renderOrders } from './render.ts';
-import type { OrdersReport } from './report.ts';
+import type { OrderCounts, OrdersReport } from './report.ts';
 import { type AttributeOrdersSettings, attributeOrdersFields, STARTER_REVENUE } from './settings.ts';
 
 /**
@@ -65,5 +67,13 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
     ],
   },
   demo: 'Orders: each order with an influencer’s code is posted once',
+  watched: {
+    leftForPerson: (counts) =>
+      clause(
+        (counts as Partial<OrderCounts>).excluded?.[BELOW_ZERO] ?? 0,
+        'row below zero lowers no order, so what it refunds may count in full',
+        'rows below zero lower no order, so what they refund may count in full',
+      ),
+  },
   render: renderOrders,
 };

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { BELOW_ZERO } from '../core/held/held-order.ts';
 import type { Database } from '../db/connect.ts';
 import { rowsOf } from '../db/statement.ts';
 
@@ -186,4 +187,13 @@ function matches(filter: OrderFilter) {
     }
     ${from === null ? sql`` : sql`and d.day_utc >= ${from}::date`}
       ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
+}
+
+/** Sums up the orders below zero by job and currency: refunds with an id of their own, which lower no order. */
+export async function sumBelowZero(
+  db: Database,
+): Promise<readonly { readonly job: string; readonly currency: string; readonly amount: string }[]> {
+  return rowsOf<{ job: string; currency: string; amount: string }>(db)`
+    select job, currency, sum(amount)::text as amount from reporting.funnel_days
+    where disposition = 'excluded' and disposition_reason = ${BELOW_ZERO} group by job, currency`;
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
+import { startTestConsole, textOf } from '../console/console-server.ts';
 import {
   CODES,
   cents,
@@ -29,13 +30,24 @@ const MIXED = toCsv([
 ]);
 
 describe('run --json', () => {
-  it('ends with 3 while rows below zero lower no order, and names their sum', async () => {
+  it('ends with 3 while rows below zero lower no order, and names their sum, as Home does', async () => {
     const shop = await openWorkshop();
     shop.drop('1.csv', toCsv([{ id: '1' }, { id: 'r1', revenue: '-4.00', code: '' }]));
     const { exitCode, stdout } = await shop.cli('run', 'orders');
     expect(exitCode).toBe(3);
     expect(stdout).toContain('Refunds that lower no order (1)');
     expect(stdout).toContain('1 row below zero, -4.00 EUR');
+    const { get } = await startTestConsole(shop);
+    const home = await get('/');
+    expect(textOf(home.text)).toMatch(
+      /Run needs your attention -4\.00 EUR Run 1 of orders .* 1 row below zero lowers no order, .* Export refunds in a column of the order/,
+    );
+    const [, href = ''] = /href="(\/orders\?[^"]*)"/.exec(home.text) ?? [];
+    expect(textOf((await get(href.replaceAll('&amp;', '&'))).text)).toMatch(/1 order, .* -4\.00 EUR/);
+    expect(textOf((await get('/runs/1')).text)).toContain('1 row below zero lowers no order');
+    expect(textOf((await get('/orders/shop/r1')).text)).toContain(
+      'Not credited: it is below zero and lowers',
+    );
   });
 
   it('ends with one run_finished event whose sums add up and whose amounts match the service to the cent', async () => {

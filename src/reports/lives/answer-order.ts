@@ -1,4 +1,4 @@
-import { heldReason, sayStateReason } from '../../core/held/held-order.ts';
+import { BELOW_ZERO, heldReason, REFUNDS_APART, sayStateReason } from '../../core/held/held-order.ts';
 import { formatMoney, isMore } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
@@ -272,6 +272,12 @@ function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer 
     case 'organic':
       return answer('no_code', 'dim', 'Not credited: it carries no code, link or name of a creator.');
     case 'excluded':
+      if (decided.reason === BELOW_ZERO)
+        return answer(
+          'excluded',
+          'yellow',
+          `Not credited: it is below zero and lowers no order, so what it refunds may count in full. ${REFUNDS_APART}`,
+        );
       return answer('excluded', 'dim', `Not credited: it is excluded (${reason}).`);
     case 'unattributed':
       return answerUnowned(decided, life);

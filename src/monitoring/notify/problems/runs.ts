@@ -1,9 +1,11 @@
 import { backfillRunName } from '../../../core/backfill.ts';
 import { EXIT } from '../../../core/exit-code.ts';
+import { BELOW_ZERO, REFUNDS_APART } from '../../../core/held/held-order.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { PROCESS_GONE } from '../../../ops/run-record.ts';
 import { sumRefused } from '../../../reports/doubts/list-doubts.ts';
 import { listHoldingJobs } from '../../../reports/held/held-orders.ts';
+import { sumBelowZero } from '../../../reports/list-orders.ts';
 import { sumOtherCurrency } from '../../../reports/money/list-other-currency.ts';
 import { lastObservations } from '../../../reports/notices/list-notices.ts';
 import {
@@ -168,11 +170,18 @@ export const needsAttention: ProblemFinder = {
       ...(await sumOtherCurrency(db, {})),
     ];
     const explained = new Set(waiting.map(({ job }) => job));
+    const belowZero = await sumBelowZero(db);
     for (const one of await lastRuns()) {
       const left = leftOf(one);
-      const isExplained =
-        left.length === 0 && (explained.has(one.job.name) || (await heldFiles(one.job)).length > 0);
-      if (isUnexplained(one) && !isExplained) found.push(attentionTo(one, left));
+      const isExplained = explained.has(one.job.name) || (await heldFiles(one.job)).length > 0;
+      if (left.length === 0 && (isExplained || !isUnexplained(one))) continue;
+      found.push(
+        attentionTo(
+          one,
+          left,
+          belowZero.filter(({ job }) => job === one.job.name),
+        ),
+      );
     }
     return found;
   },
@@ -187,15 +196,23 @@ function isUnexplained({ kind, run }: JobRun): boolean {
 
 /** What a run left for a person, each part as a clause: `2 deals could not be read`. */
 function leftOf({ kind, run }: JobRun): readonly string[] {
-  return run.counts === null ? [] : (kind.watched?.leftForPerson?.(run.counts) ?? []);
+  return run.status !== 'issues' || run.counts === null
+    ? []
+    : (kind.watched?.leftForPerson?.(run.counts) ?? []);
 }
 
-function attentionTo(one: JobRun, left: readonly string[]): Found {
+function attentionTo(
+  one: JobRun,
+  left: readonly string[],
+  belowZero: Awaited<ReturnType<typeof sumBelowZero>>,
+): Found {
   const { job, run } = one;
   const what = left.length === 0 ? 'The summary of the run lists it' : left.join('; ');
+  const query = new URLSearchParams({ job: job.name, outcome: 'excluded', reason: BELOW_ZERO });
   return foundIn(
     one,
-    `Run ${run.runId} of ${job.name} finished, and left work for a person (exit code ${run.exitCode}). ${what}.`,
+    `Run ${run.runId} of ${job.name} finished, and left work for a person (exit code ${run.exitCode}). ${what}.${belowZero.length === 0 ? '' : ` ${REFUNDS_APART}`}`,
+    belowZero.length === 0 ? {} : { amounts: addUp(belowZero), page: `/orders?${query}` },
   );
 }
 
