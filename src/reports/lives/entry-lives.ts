@@ -115,12 +115,15 @@ export async function readEntryLives(
   );
 }
 
+/** SQL: nothing is left of an earlier change. */
+const isAsSent = sql<boolean>`(kind = 'changed' and not is_decision and coalesce(new_body_hash = old_body_hash, false))`;
+
 /** Reads the latest adjustment by the source that is responsible for the order, or by a person. */
 async function readChange(db: Database, entryId: string): Promise<Change | null> {
   const change = await rowOf<Change & { readonly isAsSent: boolean }>(db)`
     select kind, new_amount::text as "newAmount", detail, is_decision as "isDecision",
       exists (select from ledger.adjustments b where b.entry_id = d.entry_id and b.is_decision) as "wasDecided",
-      kind = 'changed' and not is_decision and coalesce(new_body_hash = old_body_hash, false) as "isAsSent",
+      ${isAsSent} as "isAsSent",
       (
         select ${amountAfter('b')}::text from ledger.adjustments b
         where d.kind = 'held' and b.entry_id = d.entry_id and b.adjustment_id < d.adjustment_id
@@ -197,8 +200,9 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Entry
       from ledger.changes where entry_id = ${entryId}::bigint
       union all
       select noted_at, 6, 'adjusted',
-        kind || case when is_decision then ' by a person' else ' in run ' || run_id end, detail, old_amount,
-        new_amount, currency
+        case when ${isAsSent} then 'again as posted' else kind end
+          || case when is_decision then ' by a person' else ' in run ' || run_id end, detail, old_amount,
+        case when not ${isAsSent} then new_amount end, currency
       from ledger.adjustments where entry_id = ${entryId}::bigint
     ) events order by at, step`;
   return rows.map(({ at, kind, text, detail, amount, newAmount, currency }) => ({

@@ -122,6 +122,7 @@ export function sumOf(rows: readonly { readonly count: number }[]): number {
 
 /** How many sent entries a run found changed afterwards, by kind of change and currency, if they have one. */
 export type AdjustmentGroup = {
+  /** `again as posted`: nothing is left of an earlier change. */
   readonly kind: string;
   readonly currency: string | null;
   readonly entries: number;
@@ -131,10 +132,13 @@ export type AdjustmentGroup = {
 
 export async function readAdjustments(db: Database, runId: string): Promise<readonly AdjustmentGroup[]> {
   return rowsOf<AdjustmentGroup>(db)`
-    select kind, currency, count(distinct entry_id)::float8 as entries,
+    select case
+        when kind = 'changed' and new_body_hash = old_body_hash then 'again as posted' else kind
+      end as kind,
+      currency, count(distinct entry_id)::float8 as entries,
       coalesce(sum(case when kind = 'held' then old_amount
         when not is_elsewhere then coalesce(new_amount, 0) - old_amount end), 0)::numeric(24,4)::text as amount
     from ledger.adjustments
     where run_id = ${runId}::bigint and not is_decision
-    group by kind, currency order by kind, currency`;
+    group by 1, currency order by 1, currency`;
 }

@@ -6,6 +6,7 @@ import { listDoubts } from '../../../src/reports/doubts/list-doubts.ts';
 import { countRejected, listRejected } from '../../../src/reports/files/list-rejected.ts';
 import { explainOrder, findOrders } from '../../../src/reports/lives/explain-order.ts';
 import { listRuns } from '../../../src/reports/runs/list-runs.ts';
+import { readAdjustments } from '../../../src/reports/runs/run-report.ts';
 import { readStatus } from '../../../src/reports/status/status.ts';
 import { refreshReporting } from '../../../src/rollups/refresh-reporting.ts';
 import { FILE, JOB, SOURCE, seedRuns } from '../../reports/seed.ts';
@@ -193,10 +194,10 @@ describe('the history of an order', () => {
       .select('entry_id')
       .where('order_id', '=', '1001')
       .executeTakeFirstOrThrow();
-    const textOf = async (before: number, after: number | null, currency: string) => {
+    const textOf = async (before: number, after: number | null, currency: string, hash = 'b') => {
       await sql`
         insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, run_id)
-        values (${entryId}::bigint, 'changed', ${before}, ${after}, ${currency}, 'a', 'b', ${runId}::bigint)`.execute(
+        values (${entryId}::bigint, 'changed', ${before}, ${after}, ${currency}, 'a', ${hash}, ${runId}::bigint)`.execute(
         db,
       );
       const [life] = await explainOrder(db, { order: '1001' });
@@ -205,6 +206,12 @@ describe('the history of an order', () => {
     expect(await textOf(10, 12.345, 'EUR')).toBe(`changed in run ${runId}: 10.00 to 12.345 EUR`);
     expect(await textOf(1200, null, 'JPY')).toBe(`changed in run ${runId}: 1,200 JPY`);
     expect(await textOf(1200, 1100, 'JPY')).toBe(`changed in run ${runId}: 1,200 to 1,100 JPY`);
+    expect(await textOf(10, 10, 'EUR', 'a')).toBe(`again as posted in run ${runId}: 10.00 EUR`);
+    expect((await readAdjustments(db, runId)).map(({ kind, entries }) => `${kind} ${entries}`)).toEqual([
+      'again as posted 1',
+      'changed 1',
+      'changed 1',
+    ]);
   });
 
   test('is empty for an unknown order', async () => {
