@@ -59,7 +59,7 @@ ${queryForm(
 <button type="submit">Search</button>`,
 )}</header>
 <main id="main" tabindex="-1" data-waits="${places.map((place) => formatCount(countWaiting(place, waiting))).join(' ')}">
-${page === null ? null : tabList(page, visit)}
+${page === null || page.place === null ? null : tabList({ ...page, place: page.place }, visit)}
 ${notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`}
 <h1>${title}</h1>
 ${content}
@@ -110,7 +110,7 @@ function tabsOf(place: Place, visit: Visit): readonly PlacedPage[] {
 }
 
 /** Links to the pages of a place. None if there is only one. A page that has no tab is below the one of its address. */
-function tabList({ place, path: current }: PlacedPage, visit: Visit): Html | null {
+function tabList({ place, path: current }: { place: Place; path: string }, visit: Visit): Html | null {
   const tabs = tabsOf(place, visit);
   if (tabs.length < 2) return null;
   const [above] = tabs

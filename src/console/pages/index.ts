@@ -27,9 +27,9 @@ import { schedulesPage } from './schedules.ts';
 import { searchPage } from './search.ts';
 import { workersPage } from './workers.ts';
 
-/** The places of the console, in the order of its header. Every page belongs to one of them. */
+/** The places of the console, in the order of its header. Every page but the search belongs to one of them. */
 const PLACES = {
-  Home: { tabs: { Home: homePage }, others: [searchPage] },
+  Home: { tabs: { Home: homePage }, others: [] },
   Orders: {
     tabs: { Orders: ordersPage, Conflicts: conflictsPage, Customers: customersPage },
     others: [orderPage],
@@ -89,11 +89,14 @@ const PLACES = {
 export type Place = keyof typeof PLACES;
 export const places = Object.keys(PLACES) as readonly Place[];
 
-/** A page with its place. `tab` is its name among the tabs of the place; null if only other pages link to it. */
-export type PlacedPage = ConsolePage & { readonly place: Place; readonly tab: string | null };
+/** A page with its place; null for the search. `tab` is its name among the tabs of the place; null if only other pages link to it. */
+export type PlacedPage = ConsolePage & { readonly place: Place | null; readonly tab: string | null };
 
 /** All pages. The first tab of a place is where the header leads. */
-export const pages: readonly PlacedPage[] = places.flatMap((place) => [
-  ...Object.entries(PLACES[place].tabs).map(([tab, page]) => ({ ...page, place, tab })),
-  ...PLACES[place].others.map((page) => ({ ...page, place, tab: null })),
-]);
+export const pages: readonly PlacedPage[] = [
+  ...places.flatMap((place) => [
+    ...Object.entries(PLACES[place].tabs).map(([tab, page]) => ({ ...page, place, tab })),
+    ...PLACES[place].others.map((page) => ({ ...page, place, tab: null })),
+  ]),
+  { ...searchPage, place: null, tab: null },
+];
