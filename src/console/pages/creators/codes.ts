@@ -211,30 +211,57 @@ export const assignCodePage = definePage('/codes/assign', async (visit) => {
   const name = owners[0]?.code ?? current?.code ?? sums[0]?.code ?? code;
   const isUnowned = owners.length === 0 && current === undefined;
   const waits = sums.some(({ assignedTo }) => assignedTo !== null);
+  const needsOwner = sums.length > 0 && !waits;
+  const isOpenLeak = leak !== undefined && leak.acknowledged === null;
+  // A row of codes.csv takes precedence over what is assigned here.
+  const line = owners.find((owner) => owner.line > 0)?.line ?? null;
   const unownedOrders = sums
     .map(
       ({ orders: count, amount, currency }) => `${plural(count, 'order')} (${formatMoney(amount, currency)})`,
     )
     .join(', ');
+  const isOver = owners.every(({ validTo }) => validTo !== null && validTo <= now);
+  const sentences = [
+    current !== undefined
+      ? `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}.`
+      : isUnowned
+        ? 'No creator owns this code.'
+        : html`It ${isOver ? 'belonged' : 'belongs'} to ${owners.map((owner, index) => html`${index === 0 ? null : '; '}${ownerOf(visit)(owner)}, ${validity(owner, visit)}`)}.`,
+    isOpenLeak ? 'It may have leaked.' : null,
+    waits
+      ? `The next run of ${job} credits ${unownedOrders} if its rules allow.`
+      : needsOwner
+        ? `${unownedOrders} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`
+        : isOpenLeak
+          ? null
+          : 'No order with this code lacks an owner, as of the last refresh of the reports.',
+    line === null || !needsOwner
+      ? null
+      : `Extend line ${line} of codes.csv, or add the owner of these days there: the next run credits them.`,
+  ];
+  const owning = html`${ownerTable(assigned, owners, visit)}
+${ownerForm()}`;
   return {
     title: `Code ${name}`,
-    content: html`<div class="answer ${isUnowned || sums.length > 0 || leak !== undefined ? 'yellow' : 'green'}"><p>${
-      current === undefined
-        ? isUnowned
-          ? 'No creator owns this code.'
-          : html`It ${owners.every(({ validTo }) => validTo !== null && validTo <= now) ? 'belonged' : 'belongs'} to ${owners.map((owner, index) => html`${index === 0 ? null : '; '}${ownerOf(visit)(owner)}, ${validity(owner, visit)}`)}.`
-        : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}.`
-    } ${waits ? html`The next run of ${job} credits ${unownedOrders} if its rules allow.` : sums.length === 0 ? 'No order with this code lacks an owner, as of the last refresh of the reports.' : html`${unownedOrders} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
-${leakEvidence(leak, visit)}
+    content: html`<div class="answer ${isUnowned || needsOwner || waits || isOpenLeak ? 'yellow' : 'green'}"><p>${sentences.filter((one) => one !== null).map((one) => html`${one} `)}</p></div>
+${leakEvidence(leak)}
 ${await voidPart(leak, { code: folded, visit })}
+${leak === undefined ? null : acknowledgement(leak, visit)}
+${isUnowned || needsOwner ? owning : null}
 <h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
 ${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, { folded, leak, visit })}
-${ownerTable(assigned, owners, visit)}
-${visit.may('POST /codes/assign') ? html`<details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>` : html`<p>${notOffered(visit, 'POST /codes/assign', 'assign an owner')}</p>`}
+${isUnowned || needsOwner ? null : owning}
 <h2>Orders with this code and without an owner</h2>
 <p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>
 ${table({ rows: orders, about: `Newest orders with ${code}`, visit: null, none: 'Every order with this code has an owner, or waits for another reason.' }, orderColumns(visit))}`,
   };
+
+  function ownerForm(): Html {
+    if (line !== null) return html`<p>Line ${line} of codes.csv says whose it is: change it there.</p>`;
+    if (!visit.may('POST /codes/assign'))
+      return html`<p>${notOffered(visit, 'POST /codes/assign', 'assign an owner')}</p>`;
+    return html`<details${isUnowned || needsOwner ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>`;
+  }
 
   function assignForm(): Html {
     const input = (field: string, label: string, value: string | null, hint: string): Html =>
@@ -251,6 +278,7 @@ ${input('valid_from', 'Valid from', current?.validFrom ?? null, 'such as 2026-04
 ${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}
 <p><label><input type="checkbox" name="understood" value="yes"> Assign it even if neither the mirror nor a code knows the owner, because it may be new.</label></p>`,
       button: 'Assign',
+      isMain: !isOpenLeak,
     });
   }
 });
@@ -273,20 +301,22 @@ export function validity(
   return validTo === null ? html`since ${from}` : html`${from} until ${until}`;
 }
 
-function leakEvidence(leak: LeakedCode | undefined, visit: Visit): Html | null {
-  if (leak === undefined) return null;
-  return html`<section><h2>It may have leaked</h2>
-<p>${describeLeak(leak)} Search for the code on the web. No order is withheld.</p>
-${
-  leak.acknowledged === null
-    ? actionForm(visit, '/money/leaks/acknowledge', {
-        hidden: { code: leak.code },
-        reasonLabel: 'Why it needs no more attention',
-        button: 'Acknowledge',
-      })
-    : null
-}</section>
+function leakEvidence(leak: LeakedCode | undefined): Html | null {
+  return leak === undefined
+    ? null
+    : html`<section><h2>It may have leaked</h2>
+<p>${describeLeak(leak)} Search for the code on the web. No order is withheld.</p></section>
 `;
+}
+
+/** When somebody found that it has not leaked, or the form to say so. */
+function acknowledgement({ code, acknowledged }: LeakedCode, visit: Visit): Html | string {
+  if (acknowledged !== null) return instant(acknowledged.at, visit);
+  return actionForm(visit, '/money/leaks/acknowledge', {
+    hidden: { code },
+    reasonLabel: `Why ${code} needs no more attention`,
+    button: 'Acknowledge',
+  });
 }
 
 /**
@@ -303,7 +333,7 @@ async function voidPart(
 ${queryForm(
   visit,
   { asks: ['void'], label: 'Choose a day', className: 'filter' },
-  html`<label>First day that earns nothing <input type="date" name="void" required value="${day ?? leak?.began?.to ?? ''}"></label> <button type="submit">Show what it would change</button>`,
+  html`<label>First day that earns nothing <input type="date" name="void" required value="${day ?? leak?.began?.to ?? ''}"></label> <button${day === null ? html` class="primary"` : null} type="submit">Show what it would change</button>`,
 )}`;
   if (day === null)
     return html`${form}</section>
@@ -325,6 +355,7 @@ ${actionForm(visit, '/codes/void', {
   hidden: { code, day, shown: preview.seal },
   reasonLabel: 'Why, as the terms and the audit keep it',
   button: `Write it into ${preview.file === null ? 'the terms' : basename(preview.file)}`,
+  isMain: true,
 })}</section>
 `;
   } catch (error) {
@@ -413,18 +444,12 @@ ${pagedTable(
   [
     column('Code', ({ code }) => anchor(visit.link('/codes/assign', { code }), code)),
     column('Evidence', describeLeak),
-    column('Acknowledged', (leak) => decision(leak, visit)),
+    column('Acknowledged', (leak) =>
+      leak.acknowledged === null && !visit.may('POST /money/leaks/acknowledge')
+        ? 'no'
+        : acknowledgement(leak, visit),
+    ),
   ],
 )}${visit.may('POST /money/leaks/acknowledge') || rows.length === 0 ? null : html`<p>${notOffered(visit, 'POST /money/leaks/acknowledge', 'acknowledge codes')}</p>`}`,
   };
 });
-
-function decision({ code, acknowledged }: LeakedCode, visit: Visit) {
-  if (acknowledged !== null) return instant(acknowledged.at, visit);
-  if (!visit.may('POST /money/leaks/acknowledge')) return 'no';
-  return actionForm(visit, '/money/leaks/acknowledge', {
-    hidden: { code },
-    reasonLabel: `Why ${code} needs no more attention`,
-    button: 'Acknowledge',
-  });
-}
