@@ -119,7 +119,7 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     await page.getByText(/^50 chosen: [\d.]+ EUR$/).waitFor();
     await page.getByRole('radio', { name: /^It cannot be determined/ }).check();
     await page.getByLabel('Why', { exact: true }).last().fill('too old');
-    await page.getByRole('button', { name: /^Preview all 1,001 entries/ }).click();
+    await page.getByRole('button', { name: /^Preview the 1,001 entries/ }).click();
     await page.getByRole('button', { name: /^Write off 1,001 entries/ }).click();
     await page.getByRole('heading', { name: 'Progress' }).waitFor();
     await page.evaluate('window.isSamePage = true');

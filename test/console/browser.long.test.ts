@@ -219,7 +219,7 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     await plain.goto(`${url}/fix`);
     await plain.getByRole('checkbox').first().check();
     await plain.getByRole('button', { name: 'Decide about the ticked lines' }).click();
-    await plain.getByRole('button', { name: 'Preview 1 entry: 20.00 EUR' }).waitFor();
+    await plain.getByRole('button', { name: 'Preview the 1 entry: 20.00 EUR' }).waitFor();
   });
 
   it('answers the questions of marketing and of on-call within four clicks and three pages', async () => {

@@ -99,7 +99,7 @@ it('a bulk acknowledgement of double credits leaves out one that was credited ag
   await addDoubleCredits(shop.db);
   const console = await startTestConsole(shop);
   const { text: list } = await console.get('/doubts');
-  expect(textOf(list)).toContain('Preview all 2 double credits');
+  expect(textOf(list)).toContain('Preview the 2 double credits');
   const shown = hiddenFields(list, '/bulk/preview-credits');
   const preview = toPreview(
     await console.post('/bulk/preview-credits', { ...shown, scope: 'all', reason: 'taken back' }),

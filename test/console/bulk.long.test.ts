@@ -31,7 +31,7 @@ describe('the preview of a bulk action', () => {
     const { shop, db, console } = await openSeeded({ doubts: 3 });
     expect((await shop.cli('review')).stdout).toContain('5 orders in doubt: 58.00 EUR');
     const list = await console.get('/doubts');
-    expect(textOf(list.text)).toContain('Preview all 5 entries that match: 58.00 EUR');
+    expect(textOf(list.text)).toContain('Preview the 5 entries that match: 58.00 EUR');
     const { text } = await previewAll(console, { decision: 'write_off' });
     expect(text).toContain('Write off 4 entries: 25.00 EUR');
     expect(text).toContain('Chosen All entries in doubt');

@@ -155,7 +155,7 @@ describe('every page', () => {
     );
     const deciding = (await get(`/fix?${chosen.join('&')}&chosen=0000000000`)).text;
     expect(textOf(deciding)).toMatch(
-      /1 line that you chose is not in the list any more.* You chose 3 kinds\. .* In doubt: 1, 20\.00 EUR .* Preview 1 entry: 20\.00 EUR Held orders: 2, at least 10\.00 EUR, 1 order unknown .* Exclude all 2 Codes without an owner: 1, .* Nothing here decides about them\./,
+      /1 line that you chose is not in the list any more.* You chose 3 kinds\. .* In doubt: 1, 20\.00 EUR .* Preview the 1 entry: 20\.00 EUR Held orders: 2, at least 10\.00 EUR, 1 order unknown .* Exclude all 2 Codes without an owner: 1, .* Nothing here decides about them\./,
     );
     // The page after one decision has the others, and so has the page in another zone.
     for (const address of deciding.matchAll(/name="return_to" value="([^"]*)"/g))

@@ -119,7 +119,7 @@ describe('schedules', () => {
     expect((await post('/schedules/pause', ASK, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     const readOnly = await startTestConsole(shop, { readOnly: true });
     expect((await readOnly.post('/schedules/pause', ASK)).status).toBe(403);
-    expect((await readOnly.get('/schedules')).text).not.toContain('<button class="primary"');
+    expect((await readOnly.get('/schedules')).text).not.toContain('<form class="change"');
     const proxy = { header: 'X-Forwarded-User', operators: [], marketing: ['ben'], trusted: ['127.0.0.0/8'] };
     const asViewer = await startTestConsole(shop, { proxy });
     const headers = { 'x-forwarded-user': 'ben', 'sec-fetch-site': 'same-origin' };

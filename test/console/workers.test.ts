@@ -103,7 +103,7 @@ describe('the page of workers', () => {
     await failUnits(db, run, { kind: 'post-share', count: 1, message: null });
     const { get } = await startTestConsole(shop, { readOnly: true });
     const { text } = await get('/workers');
-    expect(text).not.toContain('<button class="primary"');
+    expect(text).not.toContain('<form class="change"');
     expect(textOf(text)).toContain('npx influencer-sync run orders --reason');
   });
 

@@ -46,6 +46,7 @@ export function actionForm(
     reason = '',
     button,
     confirm,
+    isMain = false,
     returnTo = visit.link(visit.path, queryWithout(visit, 'done')),
   }: {
     readonly hidden: HiddenFields;
@@ -55,6 +56,8 @@ export function actionForm(
     readonly button: string;
     /** What a person must tick first, because nobody can undo it. */
     readonly confirm?: string;
+    /** Whether it is what the page is for, or what its first sentence asks for: one form of a page at most. */
+    readonly isMain?: boolean;
     /** The page that shows the result, if it is another one. */
     readonly returnTo?: string;
   },
@@ -66,7 +69,7 @@ ${fields}
 <label>${reasonLabel} <input type="text" name="reason" value="${reason}" required maxlength="500"></label>
 ${
   confirm === undefined
-    ? html`<button class="primary" type="submit">${button}</button>`
+    ? html`<button${isMain ? html` class="primary"` : null} type="submit">${button}</button>`
     : html`<label><input type="checkbox" name="understood" value="yes" required> ${confirm}</label>
 <button class="destructive" type="submit">${button}</button>`
 }
@@ -136,7 +139,7 @@ export function chooseForm(
 ${hiddenFields(hidden)}
 ${fields}
 <p><label for="${id}-reason">Why</label><br><textarea id="${id}-reason" name="reason" rows="2" maxlength="500" required></textarea><br><small>Kept with each of them, with your name.</small></p>
-<p>${chosen === null ? send(scope, `Preview ${all}`) : html`${send('selected', `Preview the ticked ${chosen}`)}${send('all', `Preview all ${all}`)}`}</p>
+<p>${chosen === null ? send(scope, `Preview the ${all}`) : html`${send('selected', `Preview the ticked ${chosen}`)}${send('all', `Preview the ${all}`)}`}</p>
 </form>
 `;
 }

@@ -5,7 +5,7 @@ import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
 import { isDay } from '../../core/time/day.ts';
 import { type Block, type ColumnOf, column, number } from '../../render/block.ts';
-import { blocksMarkup, rowsMarkup } from '../../render/html/block-markup.ts';
+import { blocksMarkup, keepAmounts, rowsMarkup } from '../../render/html/block-markup.ts';
 import { html, prose } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { ListedOrder } from '../../reports/list-orders.ts';
@@ -257,11 +257,6 @@ export function figure(
   return href === undefined
     ? html`<div class="figure">${inner}</div>\n`
     : html`<a class="figure" href="${href}">${inner}</a>\n`;
-}
-
-/** Joins each amount with its currency, so that no line ends between them. */
-function keepAmounts(text: string): string {
-  return text.replace(/(\d) (?=[A-Z]{3}\b)/g, '$1\u00a0');
 }
 
 /** A list of names and values. Empty values are left out. */

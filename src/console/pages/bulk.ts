@@ -98,6 +98,7 @@ ${actionForm(visit, '/bulk/confirm', {
   hidden: { bulk: bulkId },
   reason,
   button: describeBulk(bulk),
+  isMain: true,
   ...(decision === 'resend'
     ? {
         confirm: `I understand that if the service has already processed any of these ${countOf('resend', entries)}, an influencer is credited twice, and nobody can undo that.`,

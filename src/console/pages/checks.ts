@@ -182,5 +182,6 @@ ${actionForm(visit, '/checks/acknowledge', {
   ),
   reasonLabel: 'Why the file is correct',
   button: 'Acknowledge',
+  isMain: true,
 })}`;
 }

@@ -29,7 +29,6 @@ import {
   creatorAnchor,
   factList,
   instant,
-  isFiltered,
   lifeList,
   missing,
   orderLink,
@@ -76,7 +75,7 @@ async function showList(visit: Visit): Promise<Shown> {
   const lost = describeWaitingClaims(waitingClaims);
   return {
     title: 'In doubt',
-    content: html`${summary(found, isFiltered(visit))}
+    content: html`${summary(found)}
 <p>${visit.may('POST /bulk/preview') && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${asked.form({ reason: reasons.slice(0, MAX_REASONS) })}
 ${doubtTable(doubts, visit)}
@@ -106,14 +105,20 @@ function countDoubts(sums: readonly DoubtSum[]): FoundDoubts {
   };
 }
 
-function summary({ doubts, count, amounts }: FoundDoubts, isPart: boolean): Html | null {
-  if (doubts === 0) return isPart ? null : html`<p class="green">No order is in doubt.</p>`;
+function summary({ doubts, count, amounts }: FoundDoubts): Html | null {
+  if (doubts === 0) return null;
   return html`<p><strong>${count} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. ${doubts === 1 ? 'The service may have credited it, but no answer says so. Look it up in the service.' : 'The service may have credited them, but no answer says so. Look up each in the service.'} Nothing is sent again automatically.</p>`;
 }
 
 function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
   return pagedTable(
-    { rows: doubts, visit, about: 'Entries in doubt', none: 'There are none.', key: ['since', 'entryId'] },
+    {
+      rows: doubts,
+      visit,
+      about: 'Entries in doubt',
+      none: 'No order is in doubt.',
+      key: ['since', 'entryId'],
+    },
     [
       column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
       visit.may('POST /bulk/preview') ? column('Choose', (doubt) => entryBox(doubt)) : null,
@@ -238,6 +243,7 @@ function forms(entry: OpenEntry, { deals, credit, visit }: Offered): Html {
       hidden: { entry: entryId, state, attempt: String(attempt), ...hidden },
       fields,
       button,
+      isMain: fields !== undefined || state !== 'in_doubt',
       returnTo: visit.link(PATH),
     });
   const acknowledge =
@@ -377,7 +383,7 @@ export function settleManyForm(
 ${visit.may('decide resend') ? html`<p><label><input type="radio" name="decision" value="resend" required> The service shows none of them: send them again with the next run.</label></p>\n` : null}<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write them off. They are never sent again.</label></p>
 </fieldset>`,
     chosen: isChosen ? null : 'entries',
-    all: `${count}${isChosen ? '' : ' that match'}${amounts === '' ? '' : `: ${amounts}`}`,
+    all: `${count}${isChosen ? '' : doubts === 1 ? ' that matches' : ' that match'}${amounts === '' ? '' : `: ${amounts}`}`,
   });
 }
 

@@ -142,7 +142,7 @@ export function decideManyForm(
 </fieldset>`,
     chosen: isChosen ? null : 'files',
     scope: 'selected',
-    all: `${plural(found, 'file')}${isChosen ? '' : ' that match'}`,
+    all: `${plural(found, 'file')}${isChosen ? '' : found === 1 ? ' that matches' : ' that match'}`,
   });
 }
 
@@ -193,7 +193,7 @@ function asItIs(
   if (file.holdCode === CONFLICTING_STATES)
     return html`${title}
 <p>It contradicts other files, and nothing says which of them is newer. If it is this one, the next run reads it as such.</p>
-${actionForm(visit, '/files/newest', { hidden: { file: file.sourceFileId, state: file.state, shown }, reasonLabel: 'How you know', button: 'It is the newest' })}`;
+${actionForm(visit, '/files/newest', { hidden: { file: file.sourceFileId, state: file.state, shown }, reasonLabel: 'How you know', button: 'It is the newest', isMain: true })}`;
   const [, limit] = /\blimits\.(\w+)/.exec(file.holdHelp ?? '') ?? [];
   if (limit === undefined) return null;
   const [, current] =

@@ -140,6 +140,7 @@ ${
         hidden: { ...hidden, decision: 'credit' },
         reasonLabel: `Why ${heldReason(filter.reason ?? '').confirms}`,
         button: all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`,
+        isMain: true,
       })
     : obstacle.kind === 'several_words'
       ? html`<p>They have ${formatCount(obstacle.words)} different words that are not known. To credit orders, choose one word, or a single order.</p>`

@@ -35,7 +35,7 @@ export const homePage = definePage('/', async (visit) => {
   return {
     title: waiting.length === 0 ? 'Nothing needs a person' : `${plural(waiting.length, 'thing')} to look at`,
     content: html`${taskList(waiting, visit)}
-${toClose === null ? null : html`<p>${toClose.month} is over and can be closed. Commission: ${toClose.commission}, without fixed fees. ${anchor(visit.link(`/statements/${toClose.month}`), 'Check and close it')}</p>`}
+${toClose === null ? null : html`<div class="task ready"><p>${toClose.month} is over and can be closed. Commission: ${toClose.commission}, without fixed fees.</p><div class="act"><a class="button" href="${visit.link(`/statements/${toClose.month}`)}">Check and close it</a></div></div>`}
 <h2>Jobs</h2>
 ${jobList(health, backlog, visit)}
 ${revenueOf(credited, { month, before }, visit)}`,

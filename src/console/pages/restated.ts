@@ -108,6 +108,7 @@ ${actionForm(visit, '/restated/settle', {
   hidden: { ...hidden, as: 'sent' },
   reasonLabel: 'How you know that what was sent still holds, less refunds in its currency',
   button: `Keep what ${which} earned before`,
+  isMain: true,
 })}
 ${actionForm(visit, '/restated/settle', {
   hidden: { ...hidden, as: 'returned' },

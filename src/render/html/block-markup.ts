@@ -142,22 +142,35 @@ ${caption === null ? null : html`<caption>${caption}</caption>`}
 ${rows.map(
   (row) =>
     html`<tr data-row>${columns.map(({ title, align, cell }, index) => {
-      const value = html`${cell(row)}`;
-      const looks = classOf(looksOf(value, align === 'right'));
+      const shown = cell(row);
+      // A long list of amounts ends its lines between them.
+      const value = html`${typeof shown === 'string' && shown.length > WHOLE_NUMBER ? keepAmounts(shown) : shown}`;
+      const text = value
+        .toString()
+        .replace(/<[^<>]*>/g, ' ')
+        .trim();
+      const looks = classOf(looksOf(text, align === 'right'));
+      const named = isWide ? html` data-title="${title}"` : null;
+      // A name says what it is; a number alone does not.
       return index === 0
-        ? html`<th scope="row"${looks}>${value}</th>`
-        : html`<td${looks}${isWide ? html` data-title="${title}"` : null}>${value}</td>`;
+        ? html`<th scope="row"${looks}${/^[\d,.]+$/.test(text) ? named : null}>${value}</th>`
+        : html`<td${looks}${named}>${value}</td>`;
     })}</tr>
 `,
 )}</tbody></table></${tag}>
 `;
 }
 
-function looksOf(value: Html, isNumber: boolean): string {
-  const text = value.toString().replace(/<[^<>]*>/g, ' ');
-  if (/^\s*\d{4}-\d\d(-\d\d)?\s*$/.test(text)) return isNumber ? 'number' : 'whole';
+/** Joins each amount with its currency, so that no line ends between them. */
+export function keepAmounts(text: string): string {
+  return text.replace(/(\d) (?=[A-Z]{3}\b)/g, '$1\u00a0');
+}
+
+function looksOf(text: string, isNumber: boolean): string {
+  if (/^\d{4}-\d\d(-\d\d)?$/.test(text)) return isNumber ? 'number' : 'whole';
   if (isNumber) return text.length > WHOLE_NUMBER ? 'number long' : 'number';
-  return text.split(/[\s-]+/).some((word) => word.length > WHOLE_WORD) ? 'long' : '';
+  if (text.split(/[\s-]+/).some((word) => word.length > WHOLE_WORD)) return 'long';
+  return /^[^\s-]+(-[^\s-]+)+$/.test(text) && text.length <= WHOLE_WORD ? 'whole' : '';
 }
 
 function classOf(names: string): Html | null {

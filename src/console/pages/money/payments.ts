@@ -75,6 +75,7 @@ ${
     ? actionForm(visit, `${PATH}/propose`, {
         hidden: { month, shown: digestOf(unpaid) },
         button: `Propose what is to pay until ${month}`,
+        isMain: true,
       })
     : null
 }`;

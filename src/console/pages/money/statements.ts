@@ -531,6 +531,7 @@ ${actionForm(visit, '/statements/settle-mail', {
 <label><input type="radio" name="outcome" value="failed" required> It has not arrived, and can be sent again</label>`,
   reasonLabel: 'How do you know',
   button: 'Decide',
+  isMain: true,
 })}`;
 }
 
@@ -562,6 +563,7 @@ function sendForm(
 <small>${email === null ? 'statements.creators has no address for this deal.' : 'As in statements.creators.'}</small>`,
     reason: `Statement of ${month}`,
     button: last === null || last.state === 'failed' ? 'Send it by mail' : 'Send it again',
+    isMain: true,
     ...(last?.state === 'sent' ? { confirm: 'It was sent before. Send it again.' } : {}),
   });
 }
