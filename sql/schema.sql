@@ -7807,12 +7807,14 @@ CREATE TABLE ops.statement_mails (
     claimed_at timestamp with time zone,
     settled_at timestamp with time zone,
     settled_by text,
+    former_creator text,
     CONSTRAINT kept_until_sent CHECK ((((state = ANY (ARRAY['waiting'::text, 'sending'::text])) = (recipient IS NOT NULL)) AND ((recipient IS NULL) = (message IS NULL)))),
     CONSTRAINT sending_was_claimed CHECK (((state <> 'sending'::text) OR (claimed_at IS NOT NULL))),
     CONSTRAINT settled_says_when CHECK (((state = ANY (ARRAY['waiting'::text, 'sending'::text])) = (settled_at IS NULL))),
     CONSTRAINT statement_mails_channel_check CHECK ((channel <> ''::text)),
     CONSTRAINT statement_mails_deal_id_check CHECK ((deal_id <> ''::text)),
     CONSTRAINT statement_mails_document_hash_check CHECK ((document_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT statement_mails_former_creator_check CHECK ((former_creator <> ''::text)),
     CONSTRAINT statement_mails_language_check CHECK ((language <> ''::text)),
     CONSTRAINT statement_mails_requested_by_check CHECK ((requested_by <> ''::text)),
     CONSTRAINT statement_mails_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'sent'::text, 'unclear'::text, 'failed'::text]))),
@@ -7827,7 +7829,7 @@ COMMENT ON COLUMN ops.statement_mails.statement_id IS 'The closed statement, whi
 
 COMMENT ON COLUMN ops.statement_mails.deal_id IS 'The deal that the document is about.';
 
-COMMENT ON COLUMN ops.statement_mails.replaces IS 'The mail before about the same statement and deal, which the person saw who asked for this one. Two people cannot replace the same one.';
+COMMENT ON COLUMN ops.statement_mails.replaces IS 'The mail before about the same statement, deal and creator, which the person saw who asked for this one. Two people cannot replace the same one.';
 
 COMMENT ON COLUMN ops.statement_mails.channel IS 'Channel in pipeline.yaml by which it is sent.';
 
@@ -7852,6 +7854,8 @@ COMMENT ON COLUMN ops.statement_mails.claimed_at IS 'When a process began to sen
 COMMENT ON COLUMN ops.statement_mails.settled_at IS 'When it was sent, failed or became unclear, or a person decided.';
 
 COMMENT ON COLUMN ops.statement_mails.settled_by IS 'Who decided what became of an unclear mail; null: nobody had to.';
+
+COMMENT ON COLUMN ops.statement_mails.former_creator IS 'Handle, folded, of the former creator of the deal whose corrections the document has. Null: it is that of the creator who had the deal when the month was closed.';
 
 ALTER TABLE ops.statement_mails ALTER COLUMN mail_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.statement_mails_mail_id_seq
@@ -8584,10 +8588,10 @@ ALTER TABLE ONLY ops.statement_lines
     ADD CONSTRAINT statement_lines_pkey PRIMARY KEY (statement_id, line_no);
 
 ALTER TABLE ONLY ops.statement_mails
-    ADD CONSTRAINT statement_mails_pkey PRIMARY KEY (mail_id);
+    ADD CONSTRAINT statement_mails_one_each UNIQUE NULLS NOT DISTINCT (statement_id, deal_id, former_creator, replaces);
 
 ALTER TABLE ONLY ops.statement_mails
-    ADD CONSTRAINT statement_mails_statement_id_deal_id_replaces_key UNIQUE NULLS NOT DISTINCT (statement_id, deal_id, replaces);
+    ADD CONSTRAINT statement_mails_pkey PRIMARY KEY (mail_id);
 
 ALTER TABLE ONLY ops.statements
     ADD CONSTRAINT statements_month_key UNIQUE (month);

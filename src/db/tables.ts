@@ -4711,6 +4711,10 @@ export interface OpsStatementMails {
    */
   failure: string | null;
   /**
+   * Handle, folded, of the former creator of the deal whose corrections the document has. Null: it is that of the creator who had the deal when the month was closed.
+   */
+  former_creator: string | null;
+  /**
    * Language of the document: en, de, …
    */
   language: string;
@@ -4727,7 +4731,7 @@ export interface OpsStatementMails {
    */
   recipient: string | null;
   /**
-   * The mail before about the same statement and deal, which the person saw who asked for this one. Two people cannot replace the same one.
+   * The mail before about the same statement, deal and creator, which the person saw who asked for this one. Two people cannot replace the same one.
    */
   replaces: Int8 | null;
   /**

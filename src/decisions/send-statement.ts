@@ -15,8 +15,13 @@ import { composeMail, deliverMail } from '../monitoring/notify/channels.ts';
 import { ATTEMPT_WITHIN_MS } from '../monitoring/notify/deliveries.ts';
 import type { DecidedWhy } from '../ops/record-audit.ts';
 import { renderBlocksPage } from '../render/html/report-page.ts';
-import { openCreatorStatement } from '../reports/money/creator-statement.ts';
-import { listStatementMails, type StatementMail } from '../reports/money/statement-mails.ts';
+import { openCreatorStatement, whyNoDocument } from '../reports/money/creator-statement.ts';
+import {
+  listStatementMails,
+  type StatementAbout,
+  type StatementMail,
+  sayAbout,
+} from '../reports/money/statement-mails.ts';
 
 /*
  * Sends statements by mail, each once. A person's request and its audit record are one transaction, with the whole mail.
@@ -44,26 +49,42 @@ export function mailChannel({ statements, notify }: MailConfig): EmailChannel | 
   return channels.length === 1 ? (channels[0] ?? null) : null;
 }
 
+/** Stands for the last mail about a statement. */
+export const LAST = 'last';
+
 export type StatementToSend = DecidedWhy & {
   /** For example `2026-10`. */
   readonly month: string;
   readonly dealId: string;
+  /** Handle of a former creator of the deal, of whom the month corrects something. Null: of the one who has it. */
+  readonly creator?: string | null;
   /** Instead of the address in creators.csv. */
   readonly recipient: string | null;
   readonly language: Language | null;
-  /** The last mail about it that the person saw, which may have been sent. Null: none. */
+  /** The last mail about it that the person saw, which may have been sent; `LAST`: whichever it is. Null: none. */
   readonly after: string | null;
   readonly config: MailConfig;
 };
 
 export type StatementRequested =
-  | { readonly kind: 'requested'; readonly mailId: string; readonly auditId: string }
+  | { readonly kind: 'requested'; readonly about: StatementAbout; readonly auditId: string }
   | { readonly kind: 'refused'; readonly why: string };
 
-/** Puts the statement of a deal into the outbox. `sendStatementMails` sends it after the commit. */
+/** Puts the statement of a deal, or of a former creator of it, into the outbox. `sendStatementMails` sends it after the commit. */
 export async function requestStatementMail(
   trx: DatabaseTransaction,
-  { month, dealId, language, after, reason, config, decidedBy, audit, ...asked }: StatementToSend,
+  {
+    month,
+    dealId,
+    creator = null,
+    language,
+    after,
+    reason,
+    config,
+    decidedBy,
+    audit,
+    ...asked
+  }: StatementToSend,
 ): Promise<StatementRequested> {
   const refused = (why: string): StatementRequested => ({ kind: 'refused', why });
   const channel = mailChannel(config);
@@ -74,16 +95,19 @@ export async function requestStatementMail(
   const closed = await findClosed(trx, month);
   if (closed === null)
     return refused(`The statement of ${month} is not closed, so it may still change. Close it first.`);
-  const document = await openCreatorStatement(trx, { month, dealId, language, config });
-  if (document === null) return refused(`Nothing is known of a deal ${dealId}.`);
+  const document = await openCreatorStatement(trx, { month, dealId, creator, language, config });
+  if (document === null) return refused(whyNoDocument({ month, dealId, creator }));
+  const about = { month, dealId, formerCreator: document.former };
   const recipient = asked.recipient ?? document.addressee?.email ?? null;
   if (recipient === null)
-    return refused(`statements.creators has no address for deal ${dealId}. Type it, or add it there.`);
+    return refused(
+      `statements.creators has no address for ${document.former ?? `deal ${dealId}`}. Type it, or add it there.`,
+    );
   const notAnAddress = refused('This is not one e-mail address without a name.');
   if (!isEmailAddress(recipient)) return notAnAddress;
   await settleInterrupted(trx);
-  const [last] = await listStatementMails(trx, { month, dealId, limit: 1 });
-  if (last !== undefined && last.state !== 'failed' && last.mailId !== after)
+  const [last] = await listStatementMails(trx, { about, limit: 1 });
+  if (last !== undefined && last.state !== 'failed' && after !== LAST && last.mailId !== after)
     return refused(`${describeMail(last)} To send it again, confirm that.`);
   if (last?.state === 'waiting' || last?.state === 'sending') return refused(describeMail(last));
   // Loaded here, because every process that serves the console looks for mails to send.
@@ -99,7 +123,8 @@ export async function requestStatementMail(
     attachment: { filename: `statement-${month}.pdf`, content: pdf },
   });
   if (message === null) return notAnAddress;
-  const what = { statement_id: closed.statementId, deal_id: dealId, replaces: last?.mailId ?? null };
+  const of = { deal_id: dealId, former_creator: document.former };
+  const what = { statement_id: closed.statementId, ...of, replaces: last?.mailId ?? null };
   const how = { channel: channel.name, language: document.language, document_hash: documentHash };
   const written = await trx
     .insertInto('ops.statement_mails')
@@ -112,11 +137,17 @@ export async function requestStatementMail(
     action: 'send_statement',
     subjectKind: 'statement',
     subject: month,
-    summary: `The statement of ${month} for deal ${dealId} is sent to ${recipient === document.addressee?.email ? 'its creator' : 'an address that was typed'}${last === undefined || last.state === 'failed' ? '' : ' again'}.`,
+    summary: `The statement of ${sayAbout(about)} is sent to ${recipient === document.addressee?.email ? 'its creator' : 'an address that was typed'}${last === undefined || last.state === 'failed' ? '' : ' again'}.`,
     reason,
-    after: { mail: written.id, deal: dealId, language: document.language, sha256: documentHash },
+    after: {
+      mail: written.id,
+      deal: dealId,
+      creator: document.former,
+      language: document.language,
+      sha256: documentHash,
+    },
   });
-  return { kind: 'requested', mailId: written.id, auditId };
+  return { kind: 'requested', about, auditId };
 }
 
 /** What became of a mail, in a sentence. */
@@ -160,14 +191,18 @@ export async function settleStatementMail(
     .set({ state: outcome, settled_at: databaseClock, settled_by: maskAddresses(decidedBy) })
     .whereRef('s.statement_id', '=', 'm.statement_id')
     .where((eb) => eb.and({ 'm.mail_id': mailId, 'm.state': 'unclear' }))
-    .returning(['m.deal_id as dealId', sql<string>`to_char(s.month, 'YYYY-MM')`.as('month')])
+    .returning([
+      'm.deal_id as dealId',
+      'm.former_creator as formerCreator',
+      sql<string>`to_char(s.month, 'YYYY-MM')`.as('month'),
+    ])
     .executeTakeFirst();
   if (settled === undefined) return null;
   return audit({
     action: 'settle_statement_mail',
     subjectKind: 'statement',
     subject: settled.month,
-    summary: `The mail with the statement of ${settled.month} for deal ${settled.dealId} ${outcome === 'sent' ? 'has arrived' : 'has not arrived'}.`,
+    summary: `The mail with the statement of ${sayAbout(settled)} ${outcome === 'sent' ? 'has arrived' : 'has not arrived'}.`,
     reason,
     before: { mail: mailId, state: 'unclear' },
     after: { state: outcome },

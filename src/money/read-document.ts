@@ -18,6 +18,8 @@ export type CreatorStatement = {
   readonly influencerHandle: string | null;
   /** Another creator has the deal now, so that what is known of the deal is not of this one. */
   readonly hasMoved: boolean;
+  /** Handle, folded, of the former creator of the deal whose corrections it has. Null: of the creator of the deal. */
+  readonly former: string | null;
   /** Former creators of the deal, of whom the month corrects something: each has a statement of their own. */
   readonly formerCreators: readonly string[];
   readonly brandId: string | null;
@@ -114,6 +116,7 @@ export async function readCreatorStatement(
   return {
     dealId,
     influencerHandle,
+    former: former === null ? null : foldHandle(former),
     formerCreators: [...formers.values()],
     hasMoved: owner === null ? former !== null : foldHandle(owner) !== foldHandle(influencerHandle ?? owner),
     brandId: deal?.brandId ?? lines.find(({ brandId }) => brandId !== null)?.brandId ?? null,

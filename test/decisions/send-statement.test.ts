@@ -214,6 +214,6 @@ describe('sending a statement by mail', () => {
     expect([unreached.exitCode, unreached.stdout]).toEqual([2, expect.stringContaining('ECONNREFUSED')]);
     away.write('creators.csv', 'deal_id,name\nDEALMIA,Mia\n');
     expect((await away.cli(...SEND)).stderr).toContain('statements.creators has no address');
-    expect((await away.cli('statement', 'mails')).stdout).toMatch(/^Mail 1: 2026-04, deal DEALMIA\./);
+    expect((await away.cli('statement', 'mails')).stdout).toMatch(/^Mail 1: 2026-04 for deal DEALMIA\./);
   });
 });

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { hiddenFields } from '../console/bulk-shop.ts';
 import { type ConsoleServer, startTestConsole, textOf } from '../console/console-server.ts';
+import { startMailServer } from '../monitoring/notify/smtp-receiver.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { CODES, closeMonth, IBANS, openPaymentShop, PAYEES } from './payments/payment-shop.ts';
 
 const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status\n';
@@ -172,4 +175,46 @@ it('money is of the creator who has the deal that was posted; what was closed st
   expect(await page('&creator=mia.test')).toMatch(/mia\.test had the deal before.*-7\.00 EUR/);
   expect(await page('&creator=zoe.test')).toContain('corrects nothing of deal DEALMIA');
   expect((await document('2026-06', '--creator', 'zoe.test')).exitCode).toBe(2);
+
+  // Each is sent their own by mail, once, to their own address.
+  const server = await startMailServer();
+  shop.write(
+    'creators.csv',
+    'deal_id,influencer_handle,name,email\nDEALMIA,,Nova Ltd,nova@mail.example\n,mia.test,Mia,mia@mail.example\n',
+  );
+  shop.write(
+    'pipeline.yaml',
+    `${config}notify: {channels: {mail: {kind: email, host: 127.0.0.1, port: ${server.port}, encryption: none, from: pay@shop.example, to: ops@shop.example}}, routes: [{problems: [doubts], channels: mail}]}\n`,
+  );
+  const send = async (...more: readonly string[]) =>
+    (
+      await shop.cli(
+        ...['statement', 'send', '--month', '2026-06', '--deal', 'DEALMIA', '--reason', 'monthly', ...more],
+      )
+    ).exitCode;
+  expect([await send(), await send(), await send('--creator', 'zoe.test')]).toEqual([0, 2, 2]);
+  const mailing = await startTestConsole(shop);
+  const shown = (await mailing.get('/statements/2026-06/document?deal=DEALMIA&creator=Mia.Test')).text;
+  const form = {
+    ...hiddenFields(shown, '/statements/send'),
+    recipient: 'mia@mail.example',
+    reason: 'monthly',
+  };
+  expect(form).toMatchObject({ creator: 'mia.test', after: '' });
+  expect(textOf((await mailing.post('/statements/send', form)).text)).toContain(
+    'The statement of 2026-06 for deal DEALMIA and its former creator mia.test is sent to its creator.',
+  );
+  await waitFor(async () => (await mailing.post('/statements/send', form)).status === 409);
+  await waitFor(async () => server.mails.length === 2);
+  expect([await send('--creator', '@MIA.test'), await send('--creator', 'mia.test', '--again')]).toEqual([
+    2, 0,
+  ]);
+  expect(server.mails.map(({ to }) => to)).toEqual([
+    ['nova@mail.example'],
+    ['mia@mail.example'],
+    ['mia@mail.example'],
+  ]);
+  expect((await shop.cli('statement', 'mails')).stdout).toMatch(
+    /^Mail 3: 2026-06 for deal DEALMIA and its former creator mia\.test\./,
+  );
 });

@@ -83,6 +83,7 @@ export const statementCommand: CommandDefinition = {
         command
           .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
           .requiredOption('--deal <id>', 'the deal')
+          .option('--creator <handle>', 'the document for a creator who had the deal before')
           .option('--to <address>', 'instead of the address in statements.creators')
           .addOption(new Option('--language <code>', 'instead of theirs').choices(LANGUAGES))
           .option('--again', 'send it again, although it was sent'),
@@ -213,16 +214,13 @@ async function writeDocument(
     readonly read: Awaited<ReturnType<typeof openCommand>>['read'];
   },
 ): Promise<void> {
-  const { openCreatorStatement } = await import('../../reports/money/creator-statement.ts');
+  const { openCreatorStatement, whyNoDocument } = await import('../../reports/money/creator-statement.ts');
   const document = await read((db) => openCreatorStatement(db, of));
   if (document === null)
     throw refusal({
       code: 'deal_unknown',
       where: of.dealId,
-      message:
-        of.creator == null
-          ? 'Nothing is known of this deal.'
-          : `The statement of ${of.month} corrects nothing that was closed to ${of.creator}.`,
+      message: whyNoDocument(of),
       help: 'Check the id; statement lists the deals of a month.',
     });
   const others = document.formerCreators.map((handle) => `--creator ${shellWord(handle)}`).join(', ');
@@ -312,6 +310,7 @@ async function performVerifying(output: Output, options: ConfigOptions): Promise
 type SendOptions = DecisionOptions & {
   readonly month: string;
   readonly deal: string;
+  readonly creator?: string;
   readonly to?: string;
   readonly language?: Language;
   readonly again?: boolean;
@@ -322,26 +321,23 @@ type SendOptions = DecisionOptions & {
  * @returns 6 if it is unclear whether the mail server took it, 2 if it did not.
  */
 async function performSending(output: Output, options: SendOptions): Promise<ExitCode> {
-  const { describeMail, requestStatementMail, sendStatementMails } = await import(
+  const { describeMail, LAST, requestStatementMail, sendStatementMails } = await import(
     '../../decisions/send-statement.ts'
   );
   const { listStatementMails } = await import('../../reports/money/statement-mails.ts');
   const { config, read, change, decide } = await openCommand(output, options);
-  const { month, deal: dealId, to = null, language = null, again = false, reason } = options;
-  const requested = await decide(async (trx, here) => {
-    const [last] = again ? await listStatementMails(trx, { month, dealId, limit: 1 }) : [];
-    const after = last?.mailId ?? null;
-    return requestStatementMail(trx, {
-      month,
-      dealId,
-      recipient: to,
-      language,
-      after,
-      reason,
-      config,
-      ...here,
-    });
-  });
+  const { month, deal: dealId, creator = null, to = null, language = null, again = false, reason } = options;
+  const asked = {
+    month,
+    dealId,
+    creator,
+    recipient: to,
+    language,
+    after: again ? LAST : null,
+    reason,
+    config,
+  };
+  const requested = await decide((trx, here) => requestStatementMail(trx, { ...asked, ...here }));
   if (requested.kind === 'refused')
     throw refusal({
       code: 'statement_not_sent',
@@ -351,7 +347,7 @@ async function performSending(output: Output, options: SendOptions): Promise<Exi
     });
   if (options.dryRun === true) return EXIT.ok;
   await change((db) => sendStatementMails(db, { config }));
-  const mails = await read((db) => listStatementMails(db, { month, dealId, limit: 1 }));
+  const mails = await read((db) => listStatementMails(db, { about: requested.about, limit: 1 }));
   const [mail] = mails;
   if (mail === undefined) throw new Error('a mail was not stored');
   output.emit({ event: 'statement_mail', ...mail });
@@ -373,7 +369,7 @@ async function performMails(output: Output, options: MailsOptions): Promise<void
   const { describeMail, settleInterrupted, settleStatementMail } = await import(
     '../../decisions/send-statement.ts'
   );
-  const { listStatementMails } = await import('../../reports/money/statement-mails.ts');
+  const { listStatementMails, sayAbout } = await import('../../reports/money/statement-mails.ts');
   const { read, change, decide } = await openCommand(output, options);
   await change(settleInterrupted);
   const { arrived, notArrived } = options;
@@ -401,9 +397,7 @@ async function performMails(output: Output, options: MailsOptions): Promise<void
   output.print(
     mails.length === 0
       ? 'No statement was sent.'
-      : mails
-          .map((mail) => `Mail ${mail.mailId}: ${mail.month}, deal ${mail.dealId}. ${describeMail(mail)}`)
-          .join('\n'),
+      : mails.map((mail) => `Mail ${mail.mailId}: ${sayAbout(mail)}. ${describeMail(mail)}`).join('\n'),
   );
 }
 

@@ -36,21 +36,24 @@ export const statementActions: readonly ConsoleAction[] = [
       return closing.auditId;
     },
   }),
-  /** Sends the statement of one deal to its creator by mail. */
+  /** Sends the statement of one deal to its creator, or to a former one, by mail. */
   defineAction({
     path: '/statements/send',
     form: z.object({
       month: monthField,
       deal: text.min(1, 'The form does not name a deal.'),
+      /** The former creator of the deal, whose corrections it has. */
+      creator: text.default(''),
       recipient: text.min(1, 'Type the address of the creator.'),
       language: text.default(''),
       /** The last mail that the page showed. */
       after: text.default(''),
     }),
-    async perform({ trx, config, by, afterwards }, { month, deal, recipient, language, after }) {
+    async perform({ trx, config, by, afterwards }, { month, deal, creator, recipient, language, after }) {
       const requested = await requestStatementMail(trx, {
         month,
         dealId: deal,
+        creator: creator || null,
         recipient,
         after: after || null,
         language: isLanguage(language) ? language : null,

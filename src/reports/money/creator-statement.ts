@@ -19,6 +19,8 @@ export type StatementDocument = {
   readonly language: Language;
   /** Name of the brand, or of the sender. Null if neither is known. */
   readonly from: string | null;
+  /** Handle, folded, of the former creator of the deal whose corrections it has. Null: of the creator of the deal. */
+  readonly former: string | null;
   /** Former creators of the deal, who have statements of their own of this month. */
   readonly formerCreators: readonly string[];
   readonly addressee: Addressee | null;
@@ -55,6 +57,13 @@ export async function openCreatorStatement(
   const { sender } = statements;
   const creators = loadCreators(statements);
   return of === null ? null : describeCreatorStatement(of, { sender, creators, language });
+}
+
+/** Says why there is no document, or that there is none of a former creator. */
+export function whyNoDocument({ month, dealId, creator = null }: Omit<DocumentOf, 'config'>): string {
+  return creator === null
+    ? `Nothing is known of a deal ${dealId}.`
+    : `The statement of ${month} corrects nothing of deal ${dealId} that was closed to ${creator}.`;
 }
 
 /**
@@ -100,6 +109,7 @@ function describeCreatorStatement(
     blocks: describeBody(of, { texts, write, handle }),
     language,
     from: name,
+    former: of.former,
     formerCreators,
     addressee,
     isClosed: statement.closed !== null,

@@ -1,11 +1,17 @@
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 
-/** A mail with the statement of a deal. To whom it went is not kept. */
-export type StatementMail = {
-  readonly mailId: string;
+/** What a statement for a creator is about. */
+export type StatementAbout = {
   readonly month: string;
   readonly dealId: string;
+  /** Handle, folded, of the former creator of the deal whose corrections it has. Null: of the creator of the deal. */
+  readonly formerCreator: string | null;
+};
+
+/** A mail with such a statement. To whom it went is not kept. */
+export type StatementMail = StatementAbout & {
+  readonly mailId: string;
   readonly state: 'waiting' | 'sending' | 'sent' | 'unclear' | 'failed';
   /** Why it is unclear or failed. */
   readonly failure: string | null;
@@ -16,24 +22,36 @@ export type StatementMail = {
   readonly settledBy: string | null;
 };
 
-/** Lists mails with statements, newest first. Null restricts nothing. */
+/** What a statement is about, in words: `2026-10 for deal D1`, or `2026-10 for deal D1 and its former creator mia.test`. */
+export function sayAbout({ month, dealId, formerCreator }: StatementAbout): string {
+  return `${month} for deal ${dealId}${formerCreator === null ? '' : ` and its former creator ${formerCreator}`}`;
+}
+
+/** Lists mails with statements, newest first: those about one, of a month, or in a state. Null restricts nothing. */
 export async function listStatementMails(
   db: Database,
   {
-    month = null,
-    dealId = null,
+    about = null,
+    month = about?.month ?? null,
     state = null,
     limit,
-  }: { month?: string | null; dealId?: string | null; state?: StatementMail['state'] | null; limit: number },
+  }: {
+    about?: StatementAbout | null;
+    month?: string | null;
+    state?: StatementMail['state'] | null;
+    limit: number;
+  },
 ): Promise<readonly StatementMail[]> {
   return rowsOf<StatementMail>(db)`
-    select m.mail_id as "mailId", to_char(s.month, 'YYYY-MM') as month, m.deal_id as "dealId", m.state,
-      m.failure, m.language,
+    select m.mail_id as "mailId", to_char(s.month, 'YYYY-MM') as month, m.deal_id as "dealId",
+      m.former_creator as "formerCreator", m.state, m.failure, m.language,
       m.document_hash as "documentHash", m.requested_by as "requestedBy", m.requested_at as "requestedAt",
       m.settled_by as "settledBy"
     from ops.statement_mails m join ops.statements s using (statement_id)
     where (${month}::text is null or s.month = (${month}::text || '-01')::date)
-      and (${dealId}::text is null or m.deal_id = ${dealId})
+      and (${about === null}
+        or (m.deal_id = ${about?.dealId ?? null}::text
+          and m.former_creator is not distinct from ${about?.formerCreator ?? null}::text))
       and (${state}::text is null or m.state = ${state})
     order by m.mail_id desc limit ${limit}`;
 }

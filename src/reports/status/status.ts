@@ -36,7 +36,7 @@ import { describeHeldOrders } from '../held/describe-held-orders.ts';
 import { type HeldGroup, listHeldGroups } from '../held/held-orders.ts';
 import { type OtherCurrencySum, sumOtherCurrency } from '../money/list-other-currency.ts';
 import { describeOtherCurrencySums } from '../money/other-currency.ts';
-import { listStatementMails, type StatementMail } from '../money/statement-mails.ts';
+import { listStatementMails, type StatementMail, sayAbout } from '../money/statement-mails.ts';
 import {
   type ChannelTrouble,
   describeNotified,
@@ -281,9 +281,7 @@ export function describeStatus({ status, config, did, next = [] }: StatusInput):
     ...describeDoubleCredits(status.doubleCredits),
     ...section('Mails that may not have arrived', {
       tone: 'red',
-      parts: status.unclearMails.map(({ month, dealId }) =>
-        item(`The statement of ${month} for deal ${dealId}.`),
-      ),
+      parts: status.unclearMails.map((mail) => item(`The statement of ${sayAbout(mail)}.`)),
       commands: { about: 'ask the creator, then decide', lines: ['npx influencer-sync statement mails'] },
     }),
     ...describeHeld(status.heldBookings),

@@ -26,7 +26,11 @@ import { html, htmlWithAddresses } from '../../../render/html/html.ts';
 import { letterheadMarkup, renderBlocksPage } from '../../../render/html/report-page.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { formatAtLeast } from '../../../reports/money/at-least.ts';
-import { openCreatorStatement, type StatementDocument } from '../../../reports/money/creator-statement.ts';
+import {
+  openCreatorStatement,
+  type StatementDocument,
+  whyNoDocument,
+} from '../../../reports/money/creator-statement.ts';
 import { countUnknownEarnings } from '../../../reports/money/read-creators.ts';
 import {
   describeLeftOut,
@@ -36,7 +40,12 @@ import {
   narrowStatement,
   renderStatementCsv,
 } from '../../../reports/money/statement.ts';
-import { listStatementMails, type StatementMail } from '../../../reports/money/statement-mails.ts';
+import {
+  listStatementMails,
+  type StatementAbout,
+  type StatementMail,
+  sayAbout,
+} from '../../../reports/money/statement-mails.ts';
 import { sumUnclaimed } from '../../../reports/payments/accruals.ts';
 import { describePaid, isPaidElsewhere } from '../../../reports/payments/payments.ts';
 import { definePage, type Shown, type Visit } from '../../console-page.ts';
@@ -122,7 +131,7 @@ ${queryForm(
   { asks: ['month', 'after'], label: 'Open a month', className: 'filter' },
   html`<label>Month <input type="text" name="month" placeholder="2026-10" pattern="\d{4}-(0[1-9]|1[0-2])" required></label>
 <button type="submit">Open</button>`,
-)}${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map(({ month: label, dealId }, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${label}/document`, { deal: dealId }), `${label} for deal ${dealId}`)}`)}.</p>`}
+)}${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map((mail, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${mail.month}/document`, { deal: mail.dealId, creator: mail.formerCreator }), sayAbout(mail))}`)}.</p>`}
 <h2>Open</h2>
 <p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.${unknown === 0 ? null : html` The amounts are at least that: it is unknown what ${plural(unknown, 'order')} earn${unknown === 1 ? 's' : null}.`}</p>
 ${table({ rows: open, about: 'Open months', visit: null, none: 'No open month has an order that counts.' }, [
@@ -471,13 +480,7 @@ export const statementDocumentPage = definePage('/statements/:month/document', a
     config: visit.config,
     language: language !== null && isLanguage(language) ? language : null,
   }).catch((error: unknown) => ({ problem: describeKnown(error) }));
-  if (document === null)
-    return missing(
-      `Deal ${dealId}`,
-      creator === null
-        ? `Nothing is known of a deal ${dealId}.`
-        : `The statement of ${month} corrects nothing of deal ${dealId} that was closed to ${creator}.`,
-    );
+  if (document === null) return missing(`Deal ${dealId}`, whyNoDocument({ month, dealId, creator }));
   if ('problem' in document)
     return { title: `Statement of ${month}: deal ${dealId}`, content: document.problem };
   const format = visit.query.get('download');
@@ -490,10 +493,14 @@ export const statementDocumentPage = definePage('/statements/:month/document', a
     content: html`<p>${anchor(visit.link(`/statements/${month}`, { deal: dealId }), 'Lines of this deal')}. Download as ${anchor(file('pdf'), 'PDF')} or ${anchor(file('html'), 'HTML')}.</p>
 <p>In another language: ${LANGUAGES.filter((other) => other !== document.language).map((other, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(path, { deal: dealId, creator, language: other }), nameOf(other))}`)}.</p>
 ${
-  creator === null
-    ? html`${document.formerCreators.map((handle) => html`<p>What was closed to a former creator is corrected in a document of its own: ${anchor(visit.link(path, { deal: dealId, creator: handle }), handle)}.</p>`)}${await mails(visit, document, { month, dealId })}`
-    : html`<p class="none">${creator} had the deal before. Save the document and send it yourself.</p>`
+  document.former === null
+    ? document.formerCreators.map(
+        (handle) =>
+          html`<p>What was closed to a former creator is corrected in a document of its own: ${anchor(visit.link(path, { deal: dealId, creator: handle }), handle)}.</p>`,
+      )
+    : html`<p>${document.former} had the deal before. ${anchor(visit.link(path, { deal: dealId }), 'The document of its creator')}.</p>`
 }
+${await mails(visit, document, { month, dealId, formerCreator: document.former })}
 <article lang="${document.letterhead.language}" class="document">
 ${letterheadMarkup(document.letterhead)}<h2>${document.title}</h2>
 ${blocksMarkup(document.blocks)}</article>`,
@@ -509,18 +516,14 @@ function nameOf(language: Language): string {
 const SHOWN_MAILS = 10;
 
 /** What was sent, and the form that sends it. */
-async function mails(
-  visit: Visit,
-  { language, addressee, isClosed }: StatementDocument,
-  { month, dealId }: { month: string; dealId: string },
-): Promise<Html> {
-  const sent = await listStatementMails(visit.db, { month, dealId, limit: SHOWN_MAILS });
+async function mails(visit: Visit, document: StatementDocument, about: StatementAbout): Promise<Html> {
+  const sent = await listStatementMails(visit.db, { about, limit: SHOWN_MAILS });
   const [last] = sent;
   const isOpen = last?.state === 'waiting' || last?.state === 'sending' || last?.state === 'unclear';
   return html`<h2>Send it</h2>
 ${sent.map((mail) => html`<p>${describeMail(mail)} <small>${mail.language}, SHA-256 ${mail.documentHash.slice(0, 12)}</small></p>`)}
 ${last?.state === 'unclear' ? settleForm(visit, last) : null}
-${isOpen ? null : sendForm(visit, { month, dealId, language, isClosed, email: addressee?.email ?? null, last: last ?? null })}`;
+${isOpen ? null : sendForm(visit, { document, about, last: last ?? null })}`;
 }
 
 function settleForm(visit: Visit, { mailId }: StatementMail): Html {
@@ -538,29 +541,20 @@ ${actionForm(visit, '/statements/settle-mail', {
 function sendForm(
   visit: Visit,
   {
-    month,
-    dealId,
-    language,
-    isClosed,
-    email,
+    document: { language, addressee, isClosed },
+    about: { month, dealId, formerCreator },
     last,
-  }: {
-    month: string;
-    dealId: string;
-    language: string;
-    isClosed: boolean;
-    email: string | null;
-    last: StatementMail | null;
-  },
+  }: { document: StatementDocument; about: StatementAbout; last: StatementMail | null },
 ): Html {
+  const email = addressee?.email ?? null;
   if (mailChannel(visit.config) === null)
     return html`<p class="none">No mail server is configured for statements (an e-mail channel of <code>notify</code>): save the document and send it yourself.</p>`;
   if (!isClosed) return html`<p class="none">Close the month first: until then, it may change.</p>`;
   return actionForm(visit, '/statements/send', {
-    hidden: { month, deal: dealId, language, after: last?.mailId ?? '' },
+    hidden: { month, deal: dealId, creator: formerCreator ?? '', language, after: last?.mailId ?? '' },
     // What the person sees is what is sent to, even if the file changes meanwhile.
     fields: htmlWithAddresses`<label>To <input type="email" name="recipient" value="${email ?? ''}" maxlength="254" autocomplete="off" required></label>
-<small>${email === null ? 'statements.creators has no address for this deal.' : 'As in statements.creators.'}</small>`,
+<small>${email === null ? `statements.creators has no address for ${formerCreator ?? 'this deal'}.` : 'As in statements.creators.'}</small>`,
     reason: `Statement of ${month}`,
     button: last === null || last.state === 'failed' ? 'Send it by mail' : 'Send it again',
     isMain: true,
