@@ -170,7 +170,7 @@ describe('a statement', () => {
     // A fee is in the open amount of its creator, as in the statement.
     byForm.write('terms.csv', `${TERMS}DEALBEN,,,25,EUR,2026-04-01,\n`);
     expect(await of('ben.test')).toMatch(
-      /In open statements 25\.00 EUR can be closed and paid.* In closed statements 10\.00 EUR .* 2026-05 DEALBEN can be closed 0 25\.00 EUR PDF 2026-04 DEALBEN closed [^E]* 1 10\.00 EUR in no payment PDF/,
+      /ben\.test 25\.00 EUR can be closed and paid: .* Check and close 2026-05 .* In open statements 25\.00 EUR In closed statements 10\.00 EUR .* 2026-05 DEALBEN can be closed 0 25\.00 EUR PDF 2026-04 DEALBEN closed [^E]* 1 10\.00 EUR in no payment PDF/,
     );
     byForm.write('terms.csv', 'deal_id\n1,2\n');
     expect(textOf((await get('/')).text)).toContain(

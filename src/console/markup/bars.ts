@@ -130,14 +130,13 @@ export function sparkline(values: readonly number[], label: string): Html {
 export type Share = { readonly name: string; readonly count: number; readonly href?: string };
 
 const SHARE_HEIGHT = 18;
-/** Colours of the style sheet: `.c0` to `.c8`. */
-const COLORS = 9;
+const COLORS = 'var(--accent) #3b74b8 #b8862b #8a62b5 #b34a6a #6c7a89 #c4502e #7d8f2c #c23fb0'.split(' ');
 
 /** Draws how a whole divides into parts, each counted once, with their numbers as a list below. Parts of 0 are left out. */
 export function shareBar(parts: readonly Share[], { label }: { label: string }): Html {
   // A part has its colour whether or not others are left out, so that it is the same in each picture of a kind.
   const shown = parts
-    .map((part, index) => ({ ...part, color: `c${index % COLORS}` }))
+    .map((part, index) => ({ ...part, color: COLORS[index % COLORS.length] }))
     .filter(({ count }) => count > 0);
   const whole = shown.reduce((sum, { count }) => sum + count, 0);
   let from = 0;
@@ -145,12 +144,12 @@ export function shareBar(parts: readonly Share[], { label }: { label: string }):
     ({ name, count, color }) => {
       const x = from;
       from += (count / whole) * WIDTH;
-      return html`<rect class="${color}" x="${x.toFixed(1)}" width="${Math.max(1, from - x - 1).toFixed(1)}" height="${SHARE_HEIGHT}"><title>${name}: ${formatCount(count)}</title></rect>`;
+      return html`<rect fill="${color}" x="${x.toFixed(1)}" width="${Math.max(1, from - x - 1).toFixed(1)}" height="${SHARE_HEIGHT}"><title>${name}: ${formatCount(count)}</title></rect>`;
     },
   )}</svg>
 <ul class="legend">${shown.map(
     ({ name, count, href, color }) =>
-      html`<li><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><rect class="${color}" width="12" height="12"/></svg> ${href === undefined ? html`${name} ${formatCount(count)}` : html`<a href="${href}">${name} ${formatCount(count)}</a>`}</li>
+      html`<li><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><rect fill="${color}" width="12" height="12"/></svg> ${href === undefined ? html`${name} ${formatCount(count)}` : html`<a href="${href}">${name} ${formatCount(count)}</a>`}</li>
 `,
   )}</ul>
 `;

@@ -3,8 +3,8 @@ import { CONFLICTING_STATES } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
-import { html, prose } from '../../render/html/html.ts';
-import { formatCount, plural } from '../../render/text.ts';
+import { html } from '../../render/html/html.ts';
+import { capital, formatCount, plural } from '../../render/text.ts';
 import { listFindings } from '../../reports/checks/read-checks.ts';
 import {
   countFilesRead,
@@ -16,12 +16,22 @@ import {
 } from '../../reports/files/list-files.ts';
 import { countRejected } from '../../reports/files/list-rejected.ts';
 import { sayFooterRow } from '../../reports/files/read-files.ts';
+import type { Answer } from '../../reports/lives/answer-order.ts';
 import type { ActionPath } from '../access/permissions.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, chooseBox, chooseForm } from '../markup/action-form.ts';
 import { byOption, byText, readFilter } from '../markup/filter.ts';
-import { anchor, badge, countUpTo, factList, instant, missing, pagedTable } from '../markup/parts.ts';
-import { COUNT_LIMIT, idOf, PAGE_ROWS, queryWithout } from '../read-query.ts';
+import {
+  anchor,
+  answerBox,
+  badge,
+  countUpTo,
+  factList,
+  instant,
+  missing,
+  pagedTable,
+} from '../markup/parts.ts';
+import { COUNT_LIMIT, idOf, PAGE_ROWS, queryWithout, wordOf } from '../read-query.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
@@ -159,7 +169,7 @@ export const filePage = definePage('/files/:file', async (visit) => {
   const finding = findings.find(({ uri, verdict }) => uri === file.uri && verdict === 'held');
   return {
     title: fileName(file.uri),
-    content: html`<div class="answer ${file.state === 'held' || open > 0 ? 'yellow' : file.state === 'read' ? 'green' : 'dim'}"><p>${badge(file.state)}${sayCount(file)} ${whyOf(file)}</p>${open === 0 ? null : html`<p>${anchor(visit.link('/rejected', { source: file.source, file: file.uri }), `See ${countUpTo(open, COUNT_LIMIT)} of its rows to correct`)}</p>`}${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${prose(file.holdHelp.replaceAll(file.uri, fileName(file.uri)))}</p>` : null}</div>
+    content: html`${answerBox(answerFile(file, { open, finding: finding ?? null }), visit)}
 ${factList([
   ['Address', file.uri],
   ['Source', file.source],
@@ -172,21 +182,48 @@ ${factList([
   ['Run', anchor(visit.link(`/runs/${file.runId}`), file.runId)],
   ['First seen', instant(file.firstSeenAt, visit)],
 ])}
-${asItIs(visit, { file, finding: finding ?? null, shown })}
+${finding === undefined ? asItIs(visit, { file, shown }) : null}
 ${forms(file, visit)}`,
   };
 });
 
-/** How a held file can be read without another version of it: by the check, the limit or the other file that holds it. */
+/** What counts of a file, why not, and what a person can do first. */
+function answerFile(
+  file: ListedFile,
+  { open, finding }: { open: number; finding: CheckFinding | null },
+): Answer {
+  const { source, uri, state, holdHelp } = file;
+  const help = state === 'held' && holdHelp !== null ? holdHelp.replaceAll(uri, fileName(uri)) : null;
+  const command = `npx influencer-sync files --source ${source}`;
+  return {
+    text: [`${capital(wordOf(state))}${sayCount(file)}`, whyOf(file), help]
+      .filter((one) => one !== null)
+      .join(' '),
+    tone: state === 'held' || open > 0 ? 'yellow' : state === 'read' ? 'green' : 'dim',
+    next:
+      finding !== null
+        ? {
+            label: 'Acknowledge what is unusual, so that the next run reads it',
+            page: `/checks/${finding.findingId}`,
+            command,
+          }
+        : open > 0
+          ? {
+              label: `See ${countUpTo(open, COUNT_LIMIT)} of its rows to correct`,
+              page: `/rejected?${new URLSearchParams({ source, file: uri })}`,
+              command,
+            }
+          : null,
+  };
+}
+
+/** How a held file can be read without another version of it: by the limit or the other file that holds it. */
 function asItIs(
   visit: Visit,
-  { file, finding, shown }: { file: ListedFile; finding: CheckFinding | null; shown: string },
+  { file, shown }: { file: ListedFile; shown: string },
 ): Html | null {
-  const title = html`<h2>Read it as it is</h2>`;
-  if (finding !== null)
-    return html`${title}
-<p>A check holds it. ${anchor(visit.link(`/checks/${finding.findingId}`), 'Acknowledge what is unusual')}, and the next run reads it.</p>`;
   if (file.state !== 'held') return null;
+  const title = html`<h2>Read it as it is</h2>`;
   if (file.newestBy !== null && file.isRereadWanted)
     return html`${title}
 <p>${file.newestBy} said that it is the newest. The next run reads it as such.</p>`;

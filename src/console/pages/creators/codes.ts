@@ -237,7 +237,7 @@ export const assignCodePage = definePage('/codes/assign', async (visit) => {
           : 'No order with this code lacks an owner, as of the last refresh of the reports.',
     line === null || !needsOwner
       ? null
-      : `Extend line ${line} of codes.csv, or add the owner of these days there: the next run credits them.`,
+      : `Extend line ${line} of codes.csv, or add the owner of these days there: the next run matches these orders again.`,
   ];
   const owning = html`${ownerTable(assigned, owners, visit)}
 ${ownerForm()}`;
@@ -256,8 +256,9 @@ ${isUnowned || needsOwner ? null : owning}
 ${table({ rows: orders, about: `Newest orders with ${code}`, visit: null, none: 'Every order with this code has an owner, or waits for another reason.' }, orderColumns(visit))}`,
   };
 
-  function ownerForm(): Html {
-    if (line !== null) return html`<p>Line ${line} of codes.csv says whose it is: change it there.</p>`;
+  function ownerForm(): Html | null {
+    if (line !== null)
+      return needsOwner ? null : html`<p>Line ${line} of codes.csv says whose it is: change it there.</p>`;
     if (!visit.may('POST /codes/assign'))
       return html`<p>${notOffered(visit, 'POST /codes/assign', 'assign an owner')}</p>`;
     return html`<details${isUnowned || needsOwner ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>`;

@@ -5,10 +5,11 @@ import { lastDayOf, monthAfter, monthBefore, monthsUntil } from '../../../core/t
 import { listPayments, type Payment } from '../../../money/payments/keep-payments.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
-import { formatCount } from '../../../render/text.ts';
+import { formatCount, plural } from '../../../render/text.ts';
 import { spellingsOf } from '../../../reports/find-handles.ts';
 import { type ListedDeal, listDeals } from '../../../reports/list-deals.ts';
 import { listOrders } from '../../../reports/list-orders.ts';
+import type { Answer } from '../../../reports/lives/answer-order.ts';
 import { formatAtLeast } from '../../../reports/money/at-least.ts';
 import { listReturnParts, listReturns } from '../../../reports/money/list-returns.ts';
 import {
@@ -28,6 +29,7 @@ import { readFilter } from '../../markup/filter.ts';
 import {
   amountList,
   anchor,
+  answerBox,
   creatorLink,
   dealAnchor,
   figure,
@@ -139,9 +141,11 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
     .toSorted((one, other) => other.orderedAt.getTime() - one.orderedAt.getTime())
     .slice(0, SHOWN_ORDERS);
   const unknown = explainUnknown(sums.filter(({ uncostedDeals }) => uncostedDeals.length > 0));
+  const known = { sums: sums.map(describeReturn), statements, unknownOrders, deals };
   return {
     title: sums[0]?.name ?? deals[0]?.influencerHandle ?? handle,
-    content: html`${figures({ sums: sums.map(describeReturn), statements, unknownOrders, deals }, visit)}
+    content: html`${answerBox(answerOf(known, visit), visit)}
+${figures(known)}
 ${'problem' in rules ? html`<p>The open statements are shown without fixed fees.</p>${rules.problem}` : null}
 ${unknown.length === 0 ? null : html`<p class="notice">${withDeals(unknown, visit)}</p>`}
 ${monthCharts(months, { creator: handle, visit })}
@@ -193,11 +197,9 @@ type Known = {
 };
 
 /** What a creator asks for: revenue, earned, open and paid. */
-function figures({ sums, statements, unknownOrders, deals }: Known, visit: Visit): Html {
+function figures({ sums, statements, unknownOrders, deals }: Known): Html {
   const open = statements.filter(({ closedAt }) => closedAt === null);
   const closed = statements.filter(({ closedAt }) => closedAt !== null);
-  const last = monthBefore(visit.now, visit.config.statements.timeZone);
-  const ready = open.filter(({ month }) => month <= last);
   const said = (of: 'net' | 'cost') => (sums.length === 0 ? 'nothing' : sums.map((sum) => sum[of]));
   const total = (list: readonly CreatorStatement[]) =>
     list.length === 0 ? 'nothing' : formatAmounts(list).split(', ');
@@ -212,7 +214,7 @@ function figures({ sums, statements, unknownOrders, deals }: Known, visit: Visit
   return html`<div class="figures">
 ${figure('Net revenue', said('net'), { note: `after refunds, of ${orders} ${orders === '1' ? 'order' : 'orders'}` })}
 ${figure('Earned', said('cost'), { note: 'commission and fees' })}
-${figure('In open statements', unknownOrders === 0 ? total(open) : formatAtLeast(formatAmounts(open), unknownOrders), { note: readiness(open, ready) })}
+${figure('In open statements', unknownOrders === 0 ? total(open) : formatAtLeast(formatAmounts(open), unknownOrders))}
 ${figure('In closed statements', total(closed), { note: closed[0] === undefined ? undefined : `last ${closed[0].month}` })}
 ${paid.length === 0 ? null : figure('Paid out', stated(paid.length, formatMoney(sumMoney(paid), null)), { note: "the service's count, in the currency of the account" })}
 ${deals.length === 0 ? null : figure('Clicks', stated(clicks.length, formatCount(clicks.reduce((sum, one) => sum + one, 0))), { note: "the service's count" })}
@@ -220,15 +222,34 @@ ${deals.length === 0 ? null : figure('Clicks', stated(clicks.length, formatCount
 `;
 }
 
-/** How much of what is open can be paid: that of months that are over. */
-function readiness(
-  open: readonly CreatorStatement[],
-  ready: readonly CreatorStatement[],
-): string | undefined {
-  if (open.length === 0) return undefined;
-  if (ready.length === 0) return 'cannot be paid yet: the months are not over';
-  if (ready.length === open.length) return 'can be closed and paid: the months are over';
-  return `of that, ${formatAmounts(ready)} can be closed and paid: the months are over`;
+/** What is earned and not in a closed statement, and whether it can be paid: months must be over. */
+function answerOf({ statements, unknownOrders }: Known, visit: Visit): Answer {
+  const open = statements.filter(({ closedAt }) => closedAt === null);
+  const last = monthBefore(visit.now, visit.config.statements.timeZone);
+  const ready = open.filter(({ month }) => month <= last);
+  const [first = last] = ready.map(({ month }) => month).toSorted();
+  const unknown =
+    unknownOrders === 0
+      ? ''
+      : ` It is unknown what ${plural(unknownOrders, 'order')} ${unknownOrders === 1 ? 'earns' : 'earn'}.`;
+  if (ready.length === 0)
+    return {
+      text: `${open.length > 0 ? `${formatAmounts(open)} cannot be paid yet: the months are not over.` : statements.length > 0 ? 'All that was earned is in closed statements.' : 'Nothing was earned yet.'}${unknown}`,
+      tone: unknown === '' ? 'dim' : 'yellow',
+      next: null,
+    };
+  const of = ready.length === open.length ? '' : `Of ${formatAmounts(open)} in open statements, `;
+  return {
+    text: `${of}${formatAmounts(ready)} can be closed and paid: the months are over.${unknown}`,
+    tone: 'yellow',
+    next: visit.may('POST /statements/close')
+      ? {
+          label: `Check and close ${first}`,
+          page: `/statements/${first}`,
+          command: 'npx influencer-sync statement',
+        }
+      : null,
+  };
 }
 
 /** Net revenue by month, one picture for each currency, of the same months. */

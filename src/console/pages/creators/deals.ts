@@ -24,7 +24,7 @@ import {
   amountList,
   anchor,
   badge,
-  creatorLink,
+  creatorAnchor,
   dealAnchor,
   factList,
   figure,
@@ -117,17 +117,24 @@ export const dealPage = definePage('/deals/:deal', async (visit) => {
   const credited = months.reduce((sum, { accepted }) => sum + accepted, 0);
   return {
     title: deal?.influencerHandle == null ? `Deal ${dealId}` : `Deal ${dealId} of ${deal.influencerHandle}`,
-    content: html`<p>${deal?.influencerHandle == null ? null : html`${anchor(creatorLink(visit, deal.influencerHandle), 'What the creator has earned')}. `}Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, campaign ${deal.dealflowName ?? 'unknown'}, ${stateOfDeal(deal)}`}.</p>
+    content: html`${deal === null ? html`<p>The mirror has not read this deal yet.</p>` : null}
+${factList([
+  ['Creator', creatorAnchor(visit, deal?.influencerHandle ?? null)],
+  ['Platform', deal?.platform ?? null],
+  ['Brand', deal?.brandName ?? deal?.brandId ?? null],
+  ['Campaign', deal?.dealflowName ?? null],
+  ['State', deal === null ? null : badge(stateOfDeal(deal))],
+])}
 <div class="figures">
 ${figure('Orders credited by this tool', formatCount(credited), { href: visit.link('/orders', { deal: dealId, disposition: 'accepted' }), note: amountsOf(months) })}
 ${
   deal === null
     ? null
-    : html`${figure("Orders, the service's count", deal.totalReferrals ?? 'unknown', { href: visit.link('/money/reconciliation', { deal: dealId }), note: 'including orders that other tools posted; compare them' })}
-${figure("Sales, the service's count", deal.totalSales ?? 'unknown', { note: 'in the currency of the account' })}
-${figure('Clicks', deal.totalClicks ?? 'unknown')}
-${figure("Commission and fees, the service's count", `${deal.totalCommission ?? 'unknown'} + ${deal.totalFixedFee ?? 'unknown'}`, { note: 'in the currency of the account' })}
-${figure('Paid out', deal.totalPayouts ?? 'unknown', { note: 'in the currency of the account' })}`
+    : html`${figure("Orders, the service's count", countOf(deal.totalReferrals) ?? 'unknown', { href: visit.link('/money/reconciliation', { deal: dealId }), note: 'including orders that other tools posted; compare them' })}
+${figure("Sales, the service's count", countOf(deal.totalSales) ?? 'unknown', { note: 'in the currency of the account' })}
+${figure('Clicks', countOf(deal.totalClicks) ?? 'unknown')}
+${figure("Commission and fees, the service's count", deal.totalCommission === null && deal.totalFixedFee === null ? 'unknown' : `${countOf(deal.totalCommission) ?? 'unknown'} + ${countOf(deal.totalFixedFee) ?? 'unknown'}`, { note: 'in the currency of the account' })}
+${figure('Paid out', countOf(deal.totalPayouts) ?? 'unknown', { note: 'in the currency of the account' })}`
 }
 </div>
 <h2>Orders by month</h2>
