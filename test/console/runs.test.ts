@@ -29,7 +29,7 @@ describe('runs', () => {
     expect(runs).toMatch(/2 +orders +issues .* 0 posted\n *1 +orders +ok .* 1 posted, 12\.50 EUR/);
     const page = textOf((await get('/runs')).text);
     expect(page).toMatch(
-      /Runs 2, newest first .* 2 orders issues .* 0 posted It finished: .* 1 orders ok .* 1 posted, 12\.50 EUR/,
+      /Runs 2, newest first .* 2 orders issues .* 0 posted For a person it left: .* 1 orders ok .* 1 posted, 12\.50 EUR/,
     );
     // One that failed says where, and has no parts of what it did not do.
     rmSync(join(shop.folder, 'exports'), { recursive: true });
@@ -137,7 +137,7 @@ describe('the page of a run', () => {
     const first = (await get('/runs/1')).text;
     expect(textOf(first)).toContain('This is the first run of orders.');
     // An outcome has the same colour in both, although the first run knew none of its orders before.
-    const colourOf = (run: string) => /class="(c\d)"[^>]*><title>no owner: 1</.exec(run)?.[1];
+    const colourOf = (run: string) => /fill="([^"]+)"[^>]*><title>no owner: 1</.exec(run)?.[1];
     expect([colourOf(first), colourOf(text)]).toEqual([colourOf(text), expect.any(String)]);
   });
 

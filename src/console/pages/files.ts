@@ -218,10 +218,7 @@ function answerFile(
 }
 
 /** How a held file can be read without another version of it: by the limit or the other file that holds it. */
-function asItIs(
-  visit: Visit,
-  { file, shown }: { file: ListedFile; shown: string },
-): Html | null {
+function asItIs(visit: Visit, { file, shown }: { file: ListedFile; shown: string }): Html | null {
   if (file.state !== 'held') return null;
   const title = html`<h2>Read it as it is</h2>`;
   if (file.newestBy !== null && file.isRereadWanted)

@@ -21,7 +21,7 @@ import {
 } from '../../reports/runs/list-runs.ts';
 import { findSlotOfRun, readTimeline, type SlotGroup } from '../../reports/runs/list-slots.ts';
 import { readRunUnits } from '../../reports/runs/read-units.ts';
-import { answerRun, describeDid, linkToTrace, problemOf } from '../../reports/runs/runs.ts';
+import { answerRun, describeDid, linkToTrace, problemOf, sayLeft } from '../../reports/runs/runs.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { type Share, shareBar } from '../markup/bars.ts';
 import { byDay, byOption, byText, readFilter } from '../markup/filter.ts';
@@ -139,11 +139,7 @@ function runsTable(runs: readonly ListedRun[], visit: Visit): Html {
     number('Took', ({ status, seconds }) => (status === 'lost' ? '' : formatDuration(seconds))),
     column('Did', (run) => describeDid(run, didOf)),
     column('Problem', (run) =>
-      cut(
-        problemOf(run) ??
-          (run.status === 'issues' ? answerRun(run, { did: didOf, left: leftOf(run) }).text : ''),
-        PROBLEM_LENGTH,
-      ),
+      cut(problemOf(run) ?? (run.status === 'issues' ? sayLeft(run, leftOf(run)) : ''), PROBLEM_LENGTH),
     ),
   ]);
 }

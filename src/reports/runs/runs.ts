@@ -70,10 +70,9 @@ export function answerRun(run: ListedRun, { did, left }: { did: DidOfRun; left: 
     case 'ok':
       return { text: `It finished${done}.`, tone: 'green', next: null };
     case 'issues': {
-      const waits = [...left, ...leftIn(run.counts ?? {})];
       const why = problem === null ? '' : ` ${problem}`;
       return {
-        text: `It finished${done}.${why} ${waits.length === 0 ? `Something waits for a person (exit code ${exitCode}).` : `For a person it left: ${waits.join(', ')}.`}`,
+        text: `It finished${done}.${why} ${sayLeft(run, left)}`,
         tone: 'yellow',
         next: { label: 'See what waits', page: '/fix', command: 'npx influencer-sync status' },
       };
@@ -91,6 +90,14 @@ export function answerRun(run: ListedRun, { did, left }: { did: DidOfRun; left: 
       };
     }
   }
+}
+
+/** What a run with issues left for a person. @param left what its kind says that it left, each as a clause. */
+export function sayLeft({ counts, exitCode }: ListedRun, left: readonly string[]): string {
+  const waits = [...left, ...leftIn(counts ?? {})];
+  return waits.length === 0
+    ? `Something waits for a person (exit code ${exitCode}).`
+    : `For a person it left: ${waits.join(', ')}.`;
 }
 
 /** What the counts of every kind of job may say that waits for a person. */

@@ -246,7 +246,7 @@ ${ownerForm()}`;
     content: html`<div class="answer ${isUnowned || needsOwner || waits || isOpenLeak ? 'yellow' : 'green'}"><p>${sentences.filter((one) => one !== null).map((one) => html`${one} `)}</p></div>
 ${leakEvidence(leak)}
 ${await voidPart(leak, { code: folded, visit })}
-${leak === undefined ? null : acknowledgement(leak, visit)}
+${isOpenLeak ? acknowledgement(leak, visit) : null}
 ${isUnowned || needsOwner ? owning : null}
 <h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
 ${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, { folded, leak, visit })}
@@ -426,21 +426,17 @@ export const leaksPage = definePage('/money/leaks', async (visit) => {
   const leaks = (await findLeaks(visit.db, { now: visit.now })).filter(
     ({ acknowledged }) => filter.state === null || (acknowledged === null) === (filter.state === 'open'),
   );
-  const after = textOf(visit, 'after');
-  // Few codes are flagged, so all are computed for every page, and only the display is paged.
-  const begin = after === null ? 0 : leaks.findIndex(({ code }) => code === after) + 1;
-  const rows = leaks.slice(begin, begin + PAGE_ROWS + 1);
   return {
     title: 'Codes that may have leaked',
     content: html`<p>${LEAK_SIGNS} Search for the code on the web. No order is withheld.</p>
 ${form()}
 ${pagedTable(
   {
-    rows,
+    // Few codes are flagged, so all are on one page.
+    rows: leaks,
     visit,
     about: 'Codes that may have leaked',
     none: 'No such code was used in an unusual way in the last four weeks.',
-    key: 'code',
   },
   [
     column('Code', ({ code }) => anchor(visit.link('/codes/assign', { code }), code)),
@@ -451,6 +447,6 @@ ${pagedTable(
         : acknowledgement(leak, visit),
     ),
   ],
-)}${visit.may('POST /money/leaks/acknowledge') || rows.length === 0 ? null : html`<p>${notOffered(visit, 'POST /money/leaks/acknowledge', 'acknowledge codes')}</p>`}`,
+)}${visit.may('POST /money/leaks/acknowledge') || leaks.length === 0 ? null : html`<p>${notOffered(visit, 'POST /money/leaks/acknowledge', 'acknowledge codes')}</p>`}`,
   };
 });
