@@ -246,7 +246,15 @@ ${ownerForm()}`;
     content: html`<div class="answer ${isUnowned || needsOwner || waits || isOpenLeak ? 'yellow' : 'green'}"><p>${sentences.filter((one) => one !== null).map((one) => html`${one} `)}</p></div>
 ${leakEvidence(leak)}
 ${await voidPart(leak, { code: folded, visit })}
-${isOpenLeak ? acknowledgement(leak, visit) : null}
+${
+  isOpenLeak
+    ? actionForm(visit, '/money/leaks/acknowledge', {
+        hidden: { code: leak.code },
+        reasonLabel: 'Why it needs no more attention',
+        button: 'Acknowledge',
+      })
+    : null
+}
 ${isUnowned || needsOwner ? owning : null}
 <h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
 ${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, { folded, leak, visit })}
@@ -308,16 +316,6 @@ function leakEvidence(leak: LeakedCode | undefined): Html | null {
     : html`<section><h2>It may have leaked</h2>
 <p>${describeLeak(leak)} Search for the code on the web. No order is withheld.</p></section>
 `;
-}
-
-/** When somebody found that it has not leaked, or the form to say so. */
-function acknowledgement({ code, acknowledged }: LeakedCode, visit: Visit): Html | string {
-  if (acknowledged !== null) return instant(acknowledged.at, visit);
-  return actionForm(visit, '/money/leaks/acknowledge', {
-    hidden: { code },
-    reasonLabel: `Why ${code} needs no more attention`,
-    button: 'Acknowledge',
-  });
 }
 
 /**
@@ -420,7 +418,7 @@ ${table({ rows, about: 'Owners', visit: null, none: '' }, [
 
 const STATES = ['open', 'acknowledged'] as const;
 
-/** Page of the codes that may have leaked, with the evidence, and a form to acknowledge each of them. */
+/** Page of the codes that may have leaked, with the evidence. The page of each leads on. */
 export const leaksPage = definePage('/money/leaks', async (visit) => {
   const { filter, form } = readFilter(visit, { state: byOption('State', STATES) });
   const leaks = (await findLeaks(visit.db, { now: visit.now })).filter(
@@ -441,12 +439,8 @@ ${pagedTable(
   [
     column('Code', ({ code }) => anchor(visit.link('/codes/assign', { code }), code)),
     column('Evidence', describeLeak),
-    column('Acknowledged', (leak) =>
-      leak.acknowledged === null && !visit.may('POST /money/leaks/acknowledge')
-        ? 'no'
-        : acknowledgement(leak, visit),
-    ),
+    column('Acknowledged', ({ acknowledged }) => instant(acknowledged?.at ?? null, visit)),
   ],
-)}${visit.may('POST /money/leaks/acknowledge') || leaks.length === 0 ? null : html`<p>${notOffered(visit, 'POST /money/leaks/acknowledge', 'acknowledge codes')}</p>`}`,
+)}`,
   };
 });
