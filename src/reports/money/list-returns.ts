@@ -202,11 +202,12 @@ export async function listReturns(
     order by ${inOrder}`;
 }
 
-/** SQL: rows of the deals of these sums; null for all. */
+/** SQL: rows of the deals of these sums, which an index finds; null for all. */
 export function isOfDeals(parts: readonly ReturnParts[] | null): RawBuilder<unknown> {
-  return parts === null
-    ? sql`true`
-    : sql`coalesce(deal_id, '') = any(${[...new Set(parts.flatMap(({ deals }) => deals))]}::text[])`;
+  if (parts === null) return sql`true`;
+  const deals = new Set(parts.flatMap((part) => part.deals));
+  const isNamed = sql`deal_id = any(${[...deals]}::text[])`;
+  return deals.has('') ? sql`(${isNamed} or deal_id is null)` : isNamed;
 }
 
 /** SQL: one of these sums. Rows of their deals can belong to others, too. */

@@ -70,17 +70,15 @@ export const returnsPage = definePage(PATH, async (visit) => {
   const toClose = (await findMonthToClose(visit))?.month;
   const statement = toClose ?? monthBefore(visit.now, visit.config.statements.timeZone);
   const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
+  const ofYear = { ...filter, ...year, by: 'month', inCurrency } as const;
+  const after = keyOf(visit, RETURN_KEY);
+  // Months are compared with each other, so the list has those of the picture.
+  const isOfYear = by === 'month' && !visit.query.has('from') && !visit.query.has('to');
+  const page = { ...(isOfYear ? ofYear : { ...filter, by, inCurrency }), limit: PAGE_ROWS + 1, after };
+  const trending = listReturns(visit.db, { ...ofYear, limit: MONTHS * MOST_CURRENCIES });
   const [trend, rows] = await Promise.all([
-    listReturns(visit.db, { ...filter, ...year, by: 'month', inCurrency, limit: MONTHS * MOST_CURRENCIES }),
-    listReturns(visit.db, {
-      ...filter,
-      // Months are compared with each other, so the list has those of the picture.
-      ...(by === 'month' && !visit.query.has('from') && !visit.query.has('to') ? year : {}),
-      by,
-      inCurrency,
-      limit: PAGE_ROWS + 1,
-      after: keyOf(visit, RETURN_KEY),
-    }),
+    trending,
+    isOfYear && after === null ? trending : listReturns(visit.db, page),
   ]);
   const others = queryWithout(visit, 'by', 'after', 'zone', 'done');
   return {

@@ -287,7 +287,7 @@ async function sayPaid({ db, config }: Visit, { month, closed }: StatementSums, 
   if (closed === null) return null;
   const payments = await listPayments(db, { of: { statementId: closed.statementId, dealId } });
   return describePaid(payments, {
-    unclaimed: await sumUnclaimed(db, { month, dealId }),
+    unclaimed: payments.length === 0 ? [] : await sumUnclaimed(db, { month, dealId }),
     isEarlier: isPaidElsewhere(month, config.statements),
   });
 }
