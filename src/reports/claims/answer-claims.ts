@@ -127,12 +127,11 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
   return aboutOrder(life, await answerLife(claim, life, asking));
 }
 
-/** A final answer stays open while a held file, or a row that could not be used, states the order otherwise, perhaps. */
+/** A final answer stays open while a row that could not be used states the order otherwise, perhaps. */
 function aboutOrder(life: OrderLife, read: ClaimAnswer): ClaimAnswer {
   const order = { source: life.source, orderId: life.orderId };
   const { kind, text, next } = answerOrder({ ...life, entries: [], attributions: [] });
-  if (!FINAL_ANSWERS.includes(read.kind) || (kind !== 'file_held' && kind !== 'row_rejected'))
-    return { ...read, order };
+  if (!FINAL_ANSWERS.includes(read.kind) || kind !== 'row_rejected') return { ...read, order };
   return answer(kind, `${read.text} But what states it later is not read. ${text}`, { next, order });
 }
 
@@ -294,7 +293,6 @@ const REPLIES: Readonly<Record<ClaimAnswerKind, string>> = {
   refused: BEING_CHECKED,
   not_sent: BEING_CHECKED,
   row_rejected: BEING_CHECKED,
-  file_held: BEING_CHECKED,
   written_off: 'It is not known whether the order was credited. We are checking it.',
   excluded: 'The order does not count.',
   code_unknown: 'The code of the order belongs to no creator. We are checking whose it is.',

@@ -62,7 +62,6 @@ const ANSWERS: Readonly<Record<ClaimAnswerKind, readonly [label: string, tone: T
   similar_id: ['Similar id', 'yellow'],
   candidates: ['Candidates by amount and day', 'yellow'],
   several_orders: ['Several orders have the id', 'yellow'],
-  file_held: ['In a held file', 'yellow'],
   row_rejected: ['In a rejected row', 'yellow'],
   day_not_exported: ['Exports of that day are not complete', 'yellow'],
   not_sent: ['Not sent', 'yellow'],

@@ -34,7 +34,6 @@ export type OrderAnswer = Answer & {
     | 'no_code'
     | 'excluded'
     | 'no_owner'
-    | 'file_held'
     | 'row_rejected'
     | 'undecided';
 };
@@ -63,18 +62,6 @@ export function answerOrder(life: OrderLife): OrderAnswer {
   if (decided?.outcome === 'held' && isUnsent) return answerHeld(decided, life);
   if (entry !== undefined) return answerEntry(entry, decided, life);
   if (decided !== undefined) return answerDecided(decided, life);
-  const held = life.versions.find(({ fileState }) => fileState === 'held');
-  if (held !== undefined)
-    return answer(
-      'file_held',
-      'yellow',
-      `Not read: its file ${fileName(held.uri)} is held, so none of its rows count.`,
-      {
-        label: 'Decide about the file',
-        page: `/files?${new URLSearchParams({ state: 'held', file: fileName(held.uri) })}`,
-        command: 'npx influencer-sync files --state held',
-      },
-    );
   const rejected = life.rejected.find(({ isSettled }) => !isSettled);
   if (rejected !== undefined)
     return answer(
