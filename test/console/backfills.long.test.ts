@@ -38,6 +38,9 @@ describe('backfills', () => {
     expect(textOf(page.text)).toContain('npx influencer-sync backfill resume 1');
     expect(page.text).not.toContain('<b>history');
     expect(page.text).not.toContain('action="/backfills/pause"');
+    // What cannot be taken back looks like it.
+    expect(page.text).toMatch(/name="understood" value="yes" required> It cannot be continued afterwards\./);
+    expect(page.text).toContain('<button class="destructive" type="submit">Cancel the backfill</button>');
     expect(textOf((await get('/backfills')).text)).toMatch(
       new RegExp(`1 orders planned 2023-01-01 – 2024-12-31 \\S+ \\S+ UTC ${credited(ORDERS).length} `),
     );

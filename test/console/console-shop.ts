@@ -39,7 +39,7 @@ export async function openConsoleShop({
   hasBadFiles = false,
   schedule,
 }: {
-  /** Adds a file with a rejected row and a held file, so that the pages of both have something to show. */
+  /** Adds a file with a rejected row, a held file and a change, so that their pages have something to show. */
   readonly hasBadFiles?: boolean;
   /** Schedule of the job, for a test that serves. */
   readonly schedule?: string;
@@ -255,6 +255,10 @@ async function addBadFiles(shop: Workshop): Promise<Readonly<Record<string, stri
   shop.drop('bad.csv', toCsv([{ id: '<i>B1</i>', revenue: HOSTILE.replaceAll(',', ' ') }]));
   shop.drop("<i>'held'.csv", '<script>alert(1)</script>,other\n1,2\n');
   await shop.run();
+  await sql`
+    insert into ops.audit (actor, via, action, subject_kind, subject, summary, reason, before, after)
+    values ('ann', 'console', 'close_statement', 'statement', ${HOSTILE}, ${HOSTILE}, ${HOSTILE}, null,
+      jsonb_build_object('hash', repeat('a', 64), 'why', ${HOSTILE}::text))`.execute(shop.db);
   const { rows } = await sql<{ file: string; record: string }>`
     select source_file_id as file, record_no as record from intake.rejected_rows`.execute(shop.db);
   const [row] = rows;

@@ -324,11 +324,19 @@ describe('numbers and times', () => {
       insert into mirror.deal_versions (deal_id, influencer_handle, platform, brand_id, dealflow_id, is_active, funnel_step, total_clicks,
         total_referrals, total_sales, total_payouts, total_commission_earned, total_fixed_fee_earned, raw, row_hash, valid_from, is_latest,
         first_seen_at, run_id)
-      select id, 'mia.test', 'tiktok', '1', 'D_1', true, 1, clicks, 0, 0, payouts, 0, 0, '{}', '', '2026-03-01', true, '2026-03-01', 1
+      select id, 'mia.test', 'tiktok', '1', 'D_1', true, 1, clicks, 0, 0, payouts, clicks, payouts, '{}', '', '2026-03-01', true, '2026-03-01', 1
       from (values ('DEAL1', null, null), ('DEAL2', 5, 7)) v (id, clicks, payouts)`.execute(shop.db);
     expect(textOf((await get('/creators/mia.test')).text)).toMatch(
       /Paid out at least 7\.00 .* Clicks at least 5 the service's count/,
     );
+    // Nor is what it counts what a statement says.
+    for (const [deal, counted] of [
+      ['DEAL1', 'unknown + unknown'],
+      ['DEAL2', '5 + 7'],
+    ] as const)
+      expect(textOf((await get(`/deals/${deal}`)).text)).toContain(
+        `Commission and fees, the service's count ${counted} in the currency of the account`,
+      );
     await sql`update reporting.return_months set influencer_handle = '@mia.test'`.execute(shop.db);
     expect(textOf((await get('/creators/mia.test')).text)).toMatch(
       /Net revenue 12\.50 EUR after refunds, of 1 order .* 2026-04 1 12\.50 EUR/,

@@ -56,6 +56,10 @@ describe('rejected rows', () => {
     expect((await get('/orders/shop/B3')).text).toMatch(
       /<p>Not read: line 4 of april\.csv could not be used\..*href="\/rejected\/\d+\/3">See the row</,
     );
+    const unknown = (await get('/orders/shop/NOPE')).text;
+    expect(unknown).toMatch(
+      /href="\/rejected\?source=shop">2 rows<\/a> could not be used, and one of them may be/,
+    );
     const some = textOf((await get('/rejected?code=bad_money&file=april&source=shop&run=1')).text);
     expect(some).toContain('1 row could not be used.');
     expect(some).not.toContain('april.csv line 4');

@@ -118,7 +118,9 @@ describe('a statement', () => {
     expect(textOf((await get('/')).text)).toMatch(
       /2026-03 is over and can be closed\. Commission: 10\.00 EUR, without fixed fees\. Check and close it/,
     );
-    const shown = hiddenFields((await get('/statements/2026-04')).text, '/statements/close');
+    const open = (await get('/statements/2026-04')).text;
+    expect(open).toMatch(/<input type="checkbox" name="understood" value="yes" required> I have checked it/);
+    const shown = hiddenFields(open, '/statements/close');
     expect(shown.shown).toBe('223.33 EUR in 4 lines, 1.00 USD in 1 line');
     const unticked = await post('/statements/close', { ...shown, reason: 'paid out' });
     expect([unticked.status, textOf(unticked.text)]).toEqual([400, expect.stringContaining('Tick the box')]);
