@@ -56,6 +56,11 @@ export function formatNumber({ amount, currency }: Money): string {
   return currency === null ? text : text.slice(0, -currency.length - 1);
 }
 
+/** Formats an amount, or says `unknown`. */
+export function formatKnown(amount: DecimalText | null, currency: string | null): string {
+  return amount === null ? 'unknown' : formatMoney(amount, currency);
+}
+
 /**
  * Formats an amount: `1234.5000` EUR → `1,234.50 EUR`. It works on the text, because an amount is never a
  * float, and drops only trailing zeros.

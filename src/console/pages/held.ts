@@ -1,5 +1,5 @@
 import { HELD_REASONS, heldReason } from '../../core/held/held-order.ts';
-import { formatMoney } from '../../core/money.ts';
+import { formatKnown } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { findObstacle } from '../../decisions/decide-held.ts';
@@ -106,7 +106,7 @@ ${table({ rows: orders, about: 'Held orders of this reason', visit, none: 'None.
   column('Order', ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId)),
   column('Carries', ({ carries }) => carries),
   column('Placed', ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit))),
-  number('Amount', ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency))),
+  number('Amount', ({ amount, currency }) => formatKnown(amount, currency)),
   column('Stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
   column('Decision', ({ decision }) => sayDecided(decision) ?? 'none yet'),
 ])}

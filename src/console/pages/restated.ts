@@ -1,4 +1,4 @@
-import { formatAmounts, formatMoney } from '../../core/money.ts';
+import { formatAmounts, formatKnown, formatMoney } from '../../core/money.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
@@ -9,7 +9,7 @@ import {
   listOtherCurrency,
   sumOtherCurrency,
 } from '../../reports/money/list-other-currency.ts';
-import { moneyOf, RESTATED_WHY } from '../../reports/money/other-currency.ts';
+import { RESTATED_WHY } from '../../reports/money/other-currency.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actColumn, actionForm, notOffered } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
@@ -69,8 +69,8 @@ ${pagedTable(
     column('Source', (row) => row.source),
     column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
     number('Sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
-    number('Stated now', ({ total, statedIn }) => moneyOf(total, statedIn)),
-    number('Refunded', ({ refunded, statedIn }) => moneyOf(refunded, statedIn)),
+    number('Stated now', ({ total, statedIn }) => formatKnown(total, statedIn)),
+    number('Refunded', ({ refunded, statedIn }) => formatKnown(refunded, statedIn)),
     actColumn(visit, '/restated/settle', [
       'Decide',
       (row) => anchor(visit.link(PATH, { source: row.source, order: row.orderId }), 'Decide about it alone'),

@@ -1,5 +1,5 @@
 import { heldReason, OTHER_WORDS, sayWord } from '../../core/held/held-order.ts';
-import { formatAmounts, formatMoney } from '../../core/money.ts';
+import { formatAmounts, formatKnown } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import { shellWord } from '../../core/text/printable.ts';
@@ -178,7 +178,7 @@ function tableOf(orders: readonly HeldOrder[]): Part {
     ),
     column('carries', ({ carries }) => carries),
     whole('placed (UTC)', ({ placedAt }) => formatMinute(placedAt) || 'unknown'),
-    number('amount', ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency))),
+    number('amount', ({ amount, currency }) => formatKnown(amount, currency)),
     column('stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
   ]);
 }

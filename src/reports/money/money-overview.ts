@@ -1,7 +1,7 @@
 import type { PipelineConfig } from '../../config/schema.ts';
 import { isUnexplained } from '../../core/money/reconciliation.ts';
 import { SELF_PURCHASE_DAYS } from '../../core/money/returns.ts';
-import { formatMoney } from '../../core/money.ts';
+import { formatKnown } from '../../core/money.ts';
 import { monthsUntil } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
 import { type Block, column, more, number, say, section, table, whole } from '../../render/block.ts';
@@ -120,7 +120,7 @@ function describeInfluencers(influencers: readonly FoundInfluencer[], hasMore: b
         column('brand', ({ brandName, brandId }) => brandName ?? brandId),
         number('followers', ({ followers }) => (followers === null ? 'unknown' : formatCount(followers))),
         number('orders', ({ orders }) => (orders === null ? 'unknown' : formatCount(orders))),
-        number('spent', ({ spent, currency }) => (spent === null ? 'unknown' : formatMoney(spent, currency))),
+        number('spent', ({ spent, currency }) => formatKnown(spent, currency)),
       ]),
       ...more(hasMore, 'The page Customers of the console has all.'),
     ],

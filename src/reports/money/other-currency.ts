@@ -1,4 +1,4 @@
-import { type DecimalText, formatAmounts, formatMoney, type Money } from '../../core/money.ts';
+import { formatAmounts, formatKnown, formatMoney, type Money } from '../../core/money.ts';
 import { type Block, column, number, section, table, whole } from '../../render/block.ts';
 import { formatCount } from '../../render/text.ts';
 import type { OtherCurrency, OtherCurrencySum } from './list-other-currency.ts';
@@ -33,8 +33,8 @@ export function describeOtherCurrency(
         whole('order', ({ orderId }) => orderId),
         whole('deal', ({ dealId }) => dealId),
         number('sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
-        number('stated now', ({ total, statedIn }) => moneyOf(total, statedIn)),
-        number('refunded', ({ refunded, statedIn }) => moneyOf(refunded, statedIn)),
+        number('stated now', ({ total, statedIn }) => formatKnown(total, statedIn)),
+        number('refunded', ({ refunded, statedIn }) => formatKnown(refunded, statedIn)),
       ]),
     ],
     help: `${orders.some(({ statedIn, currency }) => statedIn === currency) ? 'A person decided that an order with one currency here was returned, and an export states it again in the currency that was sent: decide which of the two is right. ' : ''}Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, for example because the shop changed its currency or no job reads the source any more, decide: npx influencer-sync statement restated --order ID --as sent --reason '…' (they earn what they earned before), or --as returned (they earn nothing, and the next statement takes back what a closed one paid).`,
@@ -69,8 +69,4 @@ export async function renderOtherCurrencyCsv(orders: readonly OtherCurrency[]): 
       ...[order.total ?? '', order.refunded ?? '', order.statedIn],
     ]),
   );
-}
-
-export function moneyOf(amount: DecimalText | null, currency: string): string {
-  return amount === null ? 'unknown' : formatMoney(amount, currency);
 }

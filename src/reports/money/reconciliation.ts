@@ -4,7 +4,7 @@ import {
   hintAtDoubts,
   type ReconciledDeal,
 } from '../../core/money/reconciliation.ts';
-import { formatMoney } from '../../core/money.ts';
+import { formatKnown, formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import {
   type Block,
@@ -167,16 +167,15 @@ export const NO_CURRENCY: Block = say(
 function describeAmounts(deals: readonly ReconciledDeal[]): readonly Block[] {
   const currency = deals[0]?.accountCurrency ?? null;
   if (currency === null) return [NO_CURRENCY];
-  const money = (amount: string | null) => (amount === null ? 'unknown' : formatMoney(amount, currency));
   return section('Amounts', {
     parts: table(deals, [
       whole('deal', ({ dealId }) => dealId),
-      number('counted', ({ theirsAmount }) => money(theirsAmount)),
-      number('posted', ({ oursAmount }) => money(oursAmount)),
+      number('counted', ({ theirsAmount }) => formatKnown(theirsAmount, currency)),
+      number('posted', ({ oursAmount }) => formatKnown(oursAmount, currency)),
       number('other currency', ({ otherCurrency }) =>
         otherCurrency === 0 ? null : plural(otherCurrency, 'order'),
       ),
-      number('unexplained', ({ unexplainedAmount }) => money(unexplainedAmount)),
+      number('unexplained', ({ unexplainedAmount }) => formatKnown(unexplainedAmount, currency)),
     ]),
   });
 }
@@ -271,6 +270,6 @@ function payoutCells({
   differenceAmount,
 }: DealPayout): readonly string[] {
   return [requestedAmount, paidAmount, paidBeforeAmount, differenceAmount].map((amount) =>
-    amount === null ? 'unknown' : formatMoney(amount, currency),
+    formatKnown(amount, currency),
   );
 }

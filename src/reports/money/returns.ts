@@ -1,5 +1,5 @@
 import type { CustomersWon, ReturnSum, SelfPurchase } from '../../core/money/returns.ts';
-import { type DecimalText, formatMoney, isMore, roundMoney } from '../../core/money.ts';
+import { type DecimalText, formatKnown, formatMoney, isMore, roundMoney } from '../../core/money.ts';
 import {
   type Block,
   type Commands,
@@ -54,8 +54,7 @@ export function describeMonths({ from, to }: { from: string | null; to: string |
  */
 export function describeReturn(sum: ReturnSum) {
   const { currency, costAmount, profitAmount, roiPercent, netPerCost, costPerNewCustomer, unknown } = sum;
-  const money = (amount: DecimalText | null): string =>
-    amount === null ? UNKNOWN : formatMoney(amount, currency);
+  const money = (amount: DecimalText | null): string => formatKnown(amount, currency);
   const atLeast = (amount: DecimalText | null, known: DecimalText | null, unknownOrders: number): string =>
     amount !== null || known === null
       ? money(amount)

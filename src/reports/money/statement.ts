@@ -2,6 +2,7 @@ import {
   addUp,
   type DecimalText,
   formatAmounts,
+  formatKnown,
   formatMoney,
   formatNumber,
   type Money,
@@ -209,8 +210,8 @@ export function describeLeftOut(
             deals(({ dealId }) => dealId),
             creators(({ influencerHandle }) => influencerHandle),
             number('orders', ({ orders: count }) => formatCount(count)),
-            number('net revenue', ({ netAmount, currency }) => moneyOf(netAmount, currency)),
-            number('would earn', ({ earnedAmount, currency }) => moneyOf(earnedAmount, currency)),
+            number('net revenue', ({ netAmount, currency }) => formatKnown(netAmount, currency)),
+            number('would earn', ({ earnedAmount, currency }) => formatKnown(earnedAmount, currency)),
           ]),
           ...more(orders.length > limit, rest),
         ],
@@ -253,10 +254,6 @@ export function describeLeftOut(
       ]),
     }),
   ];
-}
-
-function moneyOf(amount: DecimalText | null, currency: string): string {
-  return amount === null ? 'unknown' : formatMoney(amount, currency);
 }
 
 /** Maximum number of missing exchange rates that are listed. */

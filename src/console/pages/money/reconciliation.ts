@@ -1,4 +1,4 @@
-import { formatMoney } from '../../../core/money.ts';
+import { formatKnown } from '../../../core/money.ts';
 import type { Html, HtmlValue } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
@@ -85,7 +85,7 @@ ${pagedTable(
       unexplained === null ? 'unknown' : formatDifference(unexplained),
     ),
     number('Unexplained amount', ({ unexplainedAmount, accountCurrency }) =>
-      unexplainedAmount === null ? 'unknown' : formatMoney(unexplainedAmount, accountCurrency),
+      formatKnown(unexplainedAmount, accountCurrency),
     ),
   ],
 )}
@@ -119,16 +119,14 @@ async function showDeal(visit: Visit, dealId: string) {
   const { accountCurrency } = deal;
   const payouts = await listPayouts(visit.db, { accountCurrency, dealId });
   const [hint = null] = (await readDoubtHints(visit.db, [{ dealId }])).values();
-  const money = (amount: string | null) =>
-    amount === null ? 'unknown' : formatMoney(amount, accountCurrency);
   return {
     title,
     content: html`${factList([
       ['Deal', html`${dealAnchor(visit, dealId)} ${creatorAnchor(visit, deal.influencerHandle)}`],
       ['First read', deal.firstReadAt === null ? 'never' : instant(deal.firstReadAt, visit)],
       ['Last read', deal.readAt === null ? 'never' : instant(deal.readAt, visit)],
-      ['Counted', `${orUnknown(deal.theirs)}, ${money(deal.theirsAmount)}`],
-      ['Posted', `${formatCount(deal.ours)}, ${money(deal.oursAmount)}`],
+      ['Counted', `${orUnknown(deal.theirs)}, ${formatKnown(deal.theirsAmount, accountCurrency)}`],
+      ['Posted', `${formatCount(deal.ours)}, ${formatKnown(deal.oursAmount, accountCurrency)}`],
       ['Before', orUnknown(deal.before)],
       ['Others', formatCount(deal.others)],
       [
@@ -150,7 +148,7 @@ async function showDeal(visit: Visit, dealId: string) {
       ],
       [
         'Unexplained',
-        `${deal.unexplained === null ? 'unknown' : formatDifference(deal.unexplained)}, ${money(deal.unexplainedAmount)}`,
+        `${deal.unexplained === null ? 'unknown' : formatDifference(deal.unexplained)}, ${formatKnown(deal.unexplainedAmount, accountCurrency)}`,
       ],
     ])}
 ${accountCurrency === null ? blockList([NO_CURRENCY], visit) : null}
