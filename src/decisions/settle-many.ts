@@ -32,9 +32,7 @@ import { type FileFilter, selectToDecide } from '../reports/files/list-files.ts'
  */
 const PREVIEW_VALID_MS = 24 * 3_600_000;
 
-type Deciding = Pick<DecidedWhy, 'reason' | 'audit'> & { readonly actor: string };
-
-type Many = Deciding & {
+type Many = DecidedWhy & {
   /** Describes the selection in a sentence. */
   readonly chosen: string;
   readonly via: Bulk['via'];
@@ -110,11 +108,15 @@ export function previewFiles(
 
 async function preview(
   trx: DatabaseTransaction,
-  { actor, audit, ...bulk }: Many & Pick<ToFreeze, 'decision' | 'dealId' | 'collabId' | 'filter' | 'judged'>,
+  {
+    decidedBy,
+    audit,
+    ...bulk
+  }: Many & Pick<ToFreeze, 'decision' | 'dealId' | 'collabId' | 'filter' | 'judged'>,
 ): Promise<Previewed | null> {
   const { bulkId, entries, ineligible, amounts } = await freezeBulk(trx, {
     ...bulk,
-    createdBy: actor,
+    createdBy: decidedBy,
     validMs: PREVIEW_VALID_MS,
   });
   if (entries + ineligible === 0) return null;
@@ -137,7 +139,7 @@ export type BulkChange =
   /** Nothing was changed, because the bulk action is in another state. */
   | { readonly kind: 'does_not_apply'; readonly bulk: Bulk };
 
-type BulkToChange = Deciding & { readonly bulkId: string };
+type BulkToChange = DecidedWhy & { readonly bulkId: string };
 
 /**
  * Starts to carry out a preview, once and exactly as it was frozen. Does not apply if its time is over, or nothing in
@@ -145,9 +147,9 @@ type BulkToChange = Deciding & { readonly bulkId: string };
  */
 export async function confirmSettlement(
   trx: DatabaseTransaction,
-  { actor, ...change }: BulkToChange,
+  { decidedBy, ...change }: BulkToChange,
 ): Promise<BulkChange> {
-  const by = { confirmed_by: maskAddresses(actor), confirmed_at: databaseClock };
+  const by = { confirmed_by: maskAddresses(decidedBy), confirmed_at: databaseClock };
   const confirmed = await trx
     .updateTable('ops.bulk_actions')
     .set({ ...by, state: 'running', reason: maskAddresses(change.reason) })
@@ -169,11 +171,11 @@ export async function confirmSettlement(
  */
 export async function abortSettlement(
   trx: DatabaseTransaction,
-  { actor, ...change }: BulkToChange,
+  { decidedBy, ...change }: BulkToChange,
 ): Promise<BulkChange> {
   const aborted = await trx
     .updateTable('ops.bulk_actions')
-    .set({ state: 'aborted', aborted_by: maskAddresses(actor), aborted_at: databaseClock })
+    .set({ state: 'aborted', aborted_by: maskAddresses(decidedBy), aborted_at: databaseClock })
     .where((eb) => eb.and({ bulk_id: change.bulkId, state: 'running' }))
     .executeTakeFirst();
   return recordChange(trx, change, aborted.numUpdatedRows > 0, (bulk) => ({
@@ -186,7 +188,7 @@ export async function abortSettlement(
 
 async function recordChange(
   trx: DatabaseTransaction,
-  { bulkId, reason, audit }: Omit<BulkToChange, 'actor'>,
+  { bulkId, reason, audit }: Omit<BulkToChange, 'decidedBy'>,
   isChanged: boolean,
   describe: (bulk: Bulk) => Pick<ActorlessRecord, 'action' | 'summary' | 'before' | 'after'>,
 ): Promise<BulkChange> {

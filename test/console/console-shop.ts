@@ -98,7 +98,7 @@ export async function openConsoleShop({
 
 /** Adds a preview of settling the doubt, one of sending it again, and a bulk action that was aborted. */
 async function addBulks({ db }: Workshop): Promise<void> {
-  const decided = { chosen: `Entries in doubt because ${HOSTILE}`, actor: 'ann', reason: HOSTILE };
+  const decided = { chosen: `Entries in doubt because ${HOSTILE}`, decidedBy: 'ann', reason: HOSTILE };
   const common = {
     ...decided,
     via: 'console' as const,

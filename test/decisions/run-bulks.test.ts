@@ -27,7 +27,7 @@ async function confirmAll(db: Database): Promise<string> {
   return inTransaction(db, async (trx) => {
     const audit = (record: Omit<AuditRecord, 'actor' | 'via'>) =>
       recordAudit(trx, { ...record, actor: 'ann', via: 'console' });
-    const decided = { actor: 'ann', reason: 'looked up', audit };
+    const decided = { decidedBy: 'ann', reason: 'looked up', audit };
     const none = { dealId: null, collabId: null };
     const preview = await previewSettlement(trx, {
       ...decided,

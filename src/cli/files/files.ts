@@ -116,7 +116,7 @@ async function releaseFile(
 ): Promise<ExitCode> {
   const { findSource } = await import('../open/open-config.ts');
   const { decideMany } = await import('../review/decide-many.ts');
-  const { auditIn, decidedHere, readOperator } = await import('../terminal/read-operator.ts');
+  const { decidedHere } = await import('../terminal/read-operator.ts');
   const { inTransaction } = await import('../../db/in-transaction.ts');
   const { releaseHeldFiles } = await import('../../decisions/release-files.ts');
   const { previewFiles } = await import('../../decisions/settle-many.ts');
@@ -141,10 +141,9 @@ async function releaseFile(
         none: 'No file is held.',
         preview: (trx) =>
           previewFiles(trx, {
-            actor: readOperator(),
+            ...decidedHere(trx),
             via: 'command',
             reason,
-            audit: auditIn(trx),
             decision: 'release',
             files: { source, state: 'held' },
             chosen: `All files that are held${source === null ? '' : `, of source ${source}`}`,

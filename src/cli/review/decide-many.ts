@@ -10,7 +10,7 @@ import { describeBulkSums, findBulk, sumBulkItems } from '../../reports/bulk/rea
 import { confirmByWord } from '../terminal/ask-person.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
-import { auditIn, readOperator } from '../terminal/read-operator.ts';
+import { decidedHere } from '../terminal/read-operator.ts';
 
 /** The word that a person types to confirm each bulk decision. */
 const CONFIRMED_BY: Readonly<Record<BulkDecision, string>> = {
@@ -59,8 +59,7 @@ export async function decideMany(db: Database, many: ManyToDecide): Promise<Exit
     output.print('Nothing was changed.');
     return EXIT.ok;
   }
-  const actor = readOperator();
-  await inTransaction(db, (trx) => confirmSettlement(trx, { bulkId, actor, reason, audit: auditIn(trx) }));
+  await inTransaction(db, (trx) => confirmSettlement(trx, { bulkId, reason, ...decidedHere(trx) }));
   return carryOut(db, { ...many, bulk });
 }
 
@@ -117,7 +116,7 @@ async function abort(
 ): Promise<void> {
   const { bulkId } = options;
   await inTransaction(db, (trx) =>
-    abortSettlement(trx, { bulkId, actor: readOperator(), reason: 'interrupted', audit: auditIn(trx) }),
+    abortSettlement(trx, { bulkId, reason: 'interrupted', ...decidedHere(trx) }),
   );
   await runBulk(db, { ...options, stopping: new AbortController().signal });
 }

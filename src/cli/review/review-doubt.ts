@@ -11,7 +11,7 @@ import { findEntry } from '../../reports/doubts/list-doubts.ts';
 import { explainStale, refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
-import { auditIn, decidedHere, readOperator } from '../terminal/read-operator.ts';
+import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
 import { decideMany } from './decide-many.ts';
 
@@ -186,7 +186,6 @@ export async function reviewMany({
   const decision = chosenDecision(options);
   const reason = requireReason(options.reason);
   const { job = null, why = null, forDeal = null, olderThan, deal = null, collab = null } = options;
-  const common = { actor: readOperator(), via: 'command', reason } as const;
   const { dryRun, yes = false } = options;
   const many = { output, reason, yes, dryRun, leaseMs: config.api.leaseSeconds * 1000 };
   if (decision === 'acknowledge') {
@@ -200,8 +199,9 @@ export async function reviewMany({
       none: 'No order is credited more than once.',
       preview: (trx) =>
         previewAcknowledgement(trx, {
-          ...common,
-          audit: auditIn(trx),
+          ...decidedHere(trx),
+          via: 'command',
+          reason,
           entries: { job },
           chosen: `All double credits${job === null ? '' : ` of job ${job}`}`,
         }),
@@ -223,8 +223,9 @@ export async function reviewMany({
     none: 'No order in doubt matches.',
     preview: (trx) =>
       previewSettlement(trx, {
-        ...common,
-        audit: auditIn(trx),
+        ...decidedHere(trx),
+        via: 'command',
+        reason,
         decision,
         dealId: deal,
         collabId: collab,

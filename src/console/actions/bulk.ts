@@ -24,6 +24,9 @@ const ticked = (what: string) => {
   return z.union([id.transform((one) => [one]), z.array(id)]).default([]);
 };
 
+const sayTicked = (ids: readonly string[], one: string, several: string) =>
+  `${plural(ids.length, one, several)}, each ticked`;
+
 /** Leads to a preview. @throws Refused if nothing matches any more. */
 function lead({ leadTo }: Change, preview: Previewed | null, gone: string): string {
   if (preview === null) throw new Refused(gone);
@@ -50,6 +53,13 @@ const previewForm = z
   .refine(({ decision, deal, collab }) => decision === 'accepted' || deal + collab === '', {
     error: 'Only credited entries can have a deal or a collaboration. Leave both empty.',
   });
+
+/** @throws Refused if this person may not decide as the bulk action does. */
+async function findPermitted({ trx, requireRight }: Change, bulkId: string): Promise<Bulk | null> {
+  const bulk = await findBulk(trx, bulkId);
+  if (bulk !== null) requireRight(`decide ${bulk.decision}`);
+  return bulk;
+}
 
 function done(bulkId: string, change: BulkChange): string {
   switch (change.kind) {
@@ -98,7 +108,6 @@ export const bulkActions: readonly ConsoleAction[] = [
     path: '/bulk/preview',
     form: previewForm,
     async perform(change, form) {
-      const { trx, decidedBy, reason, audit } = change;
       const { scope, entry: entryIds, decision, deal, collab } = form;
       const filter = {
         job: form.filter_job || null,
@@ -106,19 +115,14 @@ export const bulkActions: readonly ConsoleAction[] = [
         dealId: form.filter_deal || null,
         sinceBefore: form.filter_since === '' ? null : new Date(form.filter_since),
       };
-      const preview = await previewSettlement(trx, {
+      const preview = await previewSettlement(change.trx, {
         decision,
         dealId: deal || null,
         collabId: collab || null,
         entries: scope === 'all' ? filter : { entryIds },
-        chosen:
-          scope === 'all'
-            ? describeFilter(filter)
-            : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
-        actor: decidedBy,
+        chosen: scope === 'all' ? describeFilter(filter) : sayTicked(entryIds, 'entry', 'entries'),
         via: 'console',
-        reason,
-        audit,
+        ...change.by,
       });
       return lead(change, preview, 'No entry in doubt matches any more. Somebody has settled them.');
     },
@@ -132,17 +136,14 @@ export const bulkActions: readonly ConsoleAction[] = [
         error: 'Tick at least one entry.',
       }),
     async perform(change, { scope, entry: entryIds, filter_job: job }) {
-      const { trx, decidedBy, reason, audit } = change;
-      const preview = await previewAcknowledgement(trx, {
+      const preview = await previewAcknowledgement(change.trx, {
         entries: scope === 'all' ? { job: job || null } : { entryIds },
         chosen:
           scope === 'all'
             ? `All double credits${job === '' ? '' : ` of job ${job}`}`
-            : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
-        actor: decidedBy,
+            : sayTicked(entryIds, 'entry', 'entries'),
         via: 'console',
-        reason,
-        audit,
+        ...change.by,
       });
       return lead(change, preview, 'No order is credited more than once any more.');
     },
@@ -155,24 +156,22 @@ export const bulkActions: readonly ConsoleAction[] = [
       /** Ticked to confirm the consequences of sending again. */
       understood: z.literal('yes').optional(),
     }),
-    async perform({ trx, decidedBy, reason, audit, requireRight }, { bulk: bulkId, understood }) {
-      const bulk = await findBulk(trx, bulkId);
-      if (bulk !== null) requireRight(`decide ${bulk.decision}`);
+    async perform(change, { bulk: bulkId, understood }) {
+      const bulk = await findPermitted(change, bulkId);
       if (bulk?.decision === 'resend' && understood !== 'yes')
         throw new Refused(
           'To send the entries again, tick the box to confirm that influencers may be credited twice.',
         );
-      return done(bulkId, await confirmSettlement(trx, { bulkId, actor: decidedBy, reason, audit }));
+      return done(bulkId, await confirmSettlement(change.trx, { bulkId, ...change.by }));
     },
   }),
   /** Aborts a running bulk action. */
   defineAction({
     path: '/bulk/abort',
     form: z.object({ bulk: idField('bulk action') }),
-    async perform({ trx, decidedBy, reason, audit, requireRight }, { bulk: bulkId }) {
-      const bulk = await findBulk(trx, bulkId);
-      if (bulk !== null) requireRight(`decide ${bulk.decision}`);
-      return done(bulkId, await abortSettlement(trx, { bulkId, actor: decidedBy, reason, audit }));
+    async perform(change, { bulk: bulkId }) {
+      await findPermitted(change, bulkId);
+      return done(bulkId, await abortSettlement(change.trx, { bulkId, ...change.by }));
     },
   }),
   /** Freezes a selection of files and previews a decision about them. */
@@ -190,7 +189,6 @@ export const bulkActions: readonly ConsoleAction[] = [
       })
       .refine(({ scope, file }) => scope === 'all' || file.length > 0, { error: 'Tick at least one file.' }),
     async perform(change, form) {
-      const { trx, decidedBy, reason, audit } = change;
       const { scope, file: fileIds, decision } = form;
       const filter = {
         source: form.filter_source || null,
@@ -199,14 +197,12 @@ export const bulkActions: readonly ConsoleAction[] = [
         layout: form.filter_layout || null,
         name: form.filter_name || null,
       };
-      const preview = await previewFiles(trx, {
+      const preview = await previewFiles(change.trx, {
         decision,
         files: scope === 'all' ? filter : { fileIds },
-        chosen: scope === 'all' ? describeFiles(filter) : `${plural(fileIds.length, 'file')}, each ticked`,
-        actor: decidedBy,
+        chosen: scope === 'all' ? describeFiles(filter) : sayTicked(fileIds, 'file', 'files'),
         via: 'console',
-        reason,
-        audit,
+        ...change.by,
       });
       return lead(change, preview, 'No file matches any more.');
     },
