@@ -127,6 +127,12 @@ it('the console proposes what the page showed, exports it, gives the file again,
   expect((await shop.cli('status')).stdout).toMatch(
     /Bookings that are held[\s\S]*4\.00 EUR paid on 2026-07-01/,
   );
+  const held = hiddenFields((await get(PATH)).text, `${PATH}/settle-booking`);
+  expect((await post(`${PATH}/settle-booking`, { ...held, reason: 'rent' })).status).toBe(400);
+  const decided = await post(`${PATH}/settle-booking`, { ...held, is: 'other', reason: 'rent' });
+  expect(decided.status).toBe(200);
+  expect(await listAudit(shop.db, { limit: 1 })).toMatchObject([{ actor: 'tester', reason: 'rent' }]);
+  expect(textOf((await get('/')).text)).not.toContain('Bookings held');
   const accruals = textOf((await get('/money/accruals?month=2026-04')).text);
   expect(accruals).toMatch(
     /Earned and not paid at the end of 2026-04, as it is known now: 28\.00 EUR, 5\.00 USD/,
