@@ -163,6 +163,11 @@ describe('the page of a run', () => {
     expect(page).toMatch(
       /Influencers among customers.* nora instagram 4819 12,000 unknown unknown ivy tiktok 4819 900 /,
     );
+    // The console lists those with a deal, too, and how far the customers of each brand came.
+    const { get } = await startTestConsole(shop);
+    expect(textOf((await get('/customers')).text)).toMatch(
+      /Influencers 4819 0 0 0 0 0 3 3 Refused by the service .* mia\.test instagram 50,000 DEALMIA .* nora instagram 12,000 none .* ivy tiktok 900 none /,
+    );
   });
 
   it('lists orders that creators may have placed themselves, and so do the command and the console', async () => {
