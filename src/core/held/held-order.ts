@@ -21,7 +21,7 @@ export type HeldReason = {
 export const BELOW_ZERO = 'negative_revenue';
 /** What a person does about them: nothing lowers the orders that they mean. */
 export const REFUNDS_APART =
-  'Export refunds in a column of the order, or in rows with its id, which a layout adds up (`grouping.sum`). If they lower nothing that is credited, say so by a rule of the layout: `exclusions: [{ reason: refund_row, columns: […], equals: […] }]`.';
+  'For refunds that have the id of their order, or name it in a column, `npx influencer-sync init` proposes a layout that adds them up. Export others in a column of the order. If they lower nothing that is credited, add a rule to the layout, with the column of your amounts: `exclusions: [{ reason: refund_row, columns: [Total], matches: "^-" }]`.';
 
 export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
   unknown_status: {

@@ -98,7 +98,7 @@ export const layoutSchema = z
       )
       .default([])
       .describe(
-        'Columns that the layout adds: cells of other columns in rows that pass the test, and blanks in all other rows. columns, sums and tests may use them.',
+        'Columns that the layout adds: cells of other columns in rows that pass the test, and blanks in all other rows. columns, sums, tests and columns that are added after it may use them.',
       ),
     joined_columns: z
       .array(

@@ -313,26 +313,29 @@ function extendHeader(
   const places = new Map(header.map((name, index) => [foldHeader(name), index] as const).reverse());
   const find = (spellings: readonly string[]): number | null =>
     spellings.map((name) => places.get(foldHeader(name))).find((at) => at !== undefined) ?? null;
-  const made = [
-    ...conditionalColumns.flatMap(({ name, columns: spellings, when }): Made[] => {
-      const from = spellings.flatMap((spelling) => places.get(foldHeader(spelling)) ?? []);
-      const testAt = find(when.columns);
-      if (from.length === 0 || testAt === null) return [];
-      const test = cellTest(when);
-      const firstOf = (cells: readonly string[]): string => {
-        const at = from.find((one) => (cells[one] ?? '').trim() !== '');
-        return at === undefined ? '' : (cells[at] ?? '');
-      };
-      return [{ name, cellOf: (cells) => (test(cells[testAt] ?? '') ? firstOf(cells) : '') }];
-    }),
-    ...joinedColumns.flatMap(({ name, columns }): Made[] => {
-      const from = columns.flatMap((column) => find([column]) ?? []);
-      if (from.length < columns.length) return [];
-      return [{ name, cellOf: (cells) => joinIds(from.map((at) => cells[at] ?? '')) }];
-    }),
-  ];
-  const taken = made.find(({ name }) => places.has(foldHeader(name)));
-  if (taken !== undefined) throw nameTaken(taken.name);
+  const made: Made[] = [];
+  // A column that is added may use those that were added before it.
+  const add = (one: Made): void => {
+    if (places.has(foldHeader(one.name))) throw nameTaken(one.name);
+    places.set(foldHeader(one.name), header.length + made.length);
+    made.push(one);
+  };
+  for (const { name, columns: spellings, when } of conditionalColumns) {
+    const from = spellings.flatMap((spelling) => places.get(foldHeader(spelling)) ?? []);
+    const testAt = find(when.columns);
+    if (from.length === 0 || testAt === null) continue;
+    const test = cellTest(when);
+    const firstOf = (cells: readonly string[]): string => {
+      const at = from.find((one) => (cells[one] ?? '').trim() !== '');
+      return at === undefined ? '' : (cells[at] ?? '');
+    };
+    add({ name, cellOf: (cells) => (test(cells[testAt] ?? '') ? firstOf(cells) : '') });
+  }
+  for (const { name, columns } of joinedColumns) {
+    const from = columns.flatMap((column) => find([column]) ?? []);
+    if (from.length === columns.length)
+      add({ name, cellOf: (cells) => joinIds(from.map((at) => cells[at] ?? '')) });
+  }
   if (made.length === 0) return { names: header, extend: null };
   return { names: [...header, ...made.map(({ name }) => name)], extend: extender(header.length, made) };
 }
@@ -341,7 +344,7 @@ function extender(width: number, made: readonly Made[]): (cells: readonly string
   return (cells) => {
     const extended = cells.slice(0, width);
     while (extended.length < width) extended.push('');
-    for (const { cellOf } of made) extended.push(cellOf(cells));
+    for (const { cellOf } of made) extended.push(cellOf(extended));
     return extended;
   };
 }

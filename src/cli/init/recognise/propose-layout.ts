@@ -64,6 +64,7 @@ import {
   type AddedUp,
   type JoinedIds,
   ordersText,
+  SIGN,
   unknownStatesOf,
   wordsUnknownTo,
 } from './proposed-text.ts';
@@ -92,6 +93,8 @@ export type NoLayout = {
   readonly unclear: readonly UnclearColumn[];
   /** The text of a layout that adds up rows, for a person to check and to save. */
   readonly example?: string;
+  /** Whether some of these rows are below zero, as refunds are. */
+  readonly hasRefunds?: boolean;
 };
 
 const ORDER_ROLES = COLUMN_ROLES.filter((role) => role !== 'consent');
@@ -193,12 +196,18 @@ export function proposeLayout(
       if (found.code !== 'item_rows') return found;
       const own = new Map([...chosen, ['order_id', ids] as const]);
       const rows = { id: ids, total, records: naming?.records ?? records };
-      const kinds = kindsOfRows(columns, rows);
+      const isBelow = isBelowZeroIn(total);
+      const [refunds, sales] = [rows.records.filter(isBelow), rows.records.filter((row) => !isBelow(row))];
+      const status = own.get('status');
+      const kinds = kindsOfRows(columns, rows, words);
       const addedUp = {
         kinds,
+        isSigned: refunds.length > 0 && refunds.every(hasSign(total)) && !sales.some(hasSign(total)),
         item: naming === null ? itemOf(columns, rows) : rowIdOf(columns, { id, records }),
         reference: naming === null ? null : { column: naming.column, own: id },
-        hasStates: hasSeveral(own.get('status'), rows),
+        hasStates: hasSeveral(status, rows),
+        hasItemStates: hasSeveral(status, { ...rows, records: sales }),
+        refundStates: status === undefined ? [] : refunds.map(({ cells }) => cells[status.index] ?? ''),
       };
       const stops = [
         ...assigned.stops.filter(({ column }) => column !== naming?.column),
@@ -206,7 +215,7 @@ export function proposeLayout(
       ];
       const proposed = { ...assigned, stops, chosen: own, joined: null, words, name, isBelowTitle };
       const example = ordersText({ ...proposed, footer: [...footers], hasItems: true, addedUp });
-      return { ...found, why: `${found.why} ${saveAs(name)}`, example };
+      return { ...found, why: `${found.why} ${saveAs(name)}`, example, hasRefunds: refunds.length > 0 };
     };
     // The example below depends on what a person says about the quantity.
     if (unclear.some(({ offered = [] }) => offered.includes('quantity')))
@@ -629,12 +638,14 @@ function findNamingRows(
   { id, total, records, stated }: RowsOfOrders & Pick<AssignOptions, 'stated'>,
 ): NamingRows | null {
   const cellOf = ({ cells }: CsvRecord, { index }: MeasuredColumn): string => cleanText(cells[index] ?? '');
+  // A parent of 0 is none.
+  const namedBy = (record: CsvRecord, one: MeasuredColumn): string => cellOf(record, one).replace(/^0+$/, '');
   const formOf = (text: string): string => text.replaceAll(/\d+/g, '0');
   const ids = new Set(records.map((record) => formOf(cellOf(record, id))));
   const isBelow = isBelowZeroIn(total);
   const column = columns.find((one) => {
     if (one === id || one === total || one.header === '' || stated.has(foldHeader(one.header))) return false;
-    const filled = records.filter((record) => cellOf(record, one) !== '');
+    const filled = records.filter((record) => namedBy(record, one) !== '');
     return (
       filled.length > 0 &&
       filled.every((record) => isBelow(record) && ids.has(formOf(cellOf(record, one)))) &&
@@ -642,15 +653,16 @@ function findNamingRows(
     );
   });
   if (column === undefined) return null;
-  const owner = (record: CsvRecord): string => cellOf(record, column) || cellOf(record, id);
+  const owner = (record: CsvRecord): string => namedBy(record, column) || cellOf(record, id);
   const cells = new Cells();
   const owned = records.map((record) => {
     cells.add(owner(record));
     return { ...record, cells: [...columns.map(({ index }) => record.cells[index] ?? ''), owner(record)] };
   });
-  const [first] = records.filter((record) => cellOf(record, column) !== '');
+  const naming = records.filter((record) => namedBy(record, column) !== '');
   const named = JSON.stringify(column.header);
-  const why = `${plural(column.cells.filled, 'row')} with amounts below zero ${column.cells.filled === 1 ? 'names' : 'name'} another order in ${named} (line ${first?.line}), and ${column.cells.filled === 1 ? 'has an id of its' : 'have ids of their'} own. They cancel or lower the orders that they name, which would be credited in full without them. If ${named} means something else: --column ${inShellQuotes(`${column.header}=unused`)}.`;
+  const isOne = naming.length === 1;
+  const why = `${plural(naming.length, 'row')} with amounts below zero ${isOne ? 'names' : 'name'} another order in ${named} (line ${naming[0]?.line}), and ${isOne ? 'has an id of its' : 'have ids of their'} own. They cancel or lower the orders that they name, which would be credited in full without them. If ${named} means something else: --column ${inShellQuotes(`${column.header}=unused`)}.`;
   return {
     column,
     id: { header: `${column.header} or ${id.header}`, index: columns.length, cells },
@@ -737,9 +749,20 @@ function tellsRefunds({ index }: MeasuredColumn, { id, total, records }: RowsOfO
   return [...sides.values()].every((rows) => new Set(rows.map(isBelow)).size === 1);
 }
 
-/** The column whose words tell sales from refunds of the same order. */
-function kindsOfRows(columns: readonly MeasuredColumn[], rows: RowsOfOrders): AddedUp['kinds'] {
-  const column = columns.find((one) => hasStates(one) && tellsRefunds(one, rows));
+/** Whether an amount is written with the sign of one below zero, which a layout can look for. */
+function hasSign({ index }: MeasuredColumn): (record: CsvRecord) => boolean {
+  return ({ cells }) => new RegExp(SIGN).test(cells[index] ?? '');
+}
+
+/** The column whose words tell sales from refunds of the same order, and do not say whether an order was paid. */
+function kindsOfRows(
+  columns: readonly MeasuredColumn[],
+  rows: RowsOfOrders,
+  { isPaid }: StatusWords,
+): AddedUp['kinds'] {
+  const saysPaid = ({ header, cells }: MeasuredColumn): boolean =>
+    [...cells.counts.keys()].some((word) => isPaid(word, header));
+  const column = columns.find((one) => hasStates(one) && !saysPaid(one) && tellsRefunds(one, rows));
   if (column === undefined) return null;
   const isBelow = isBelowZeroIn(rows.total);
   const refunds = new Set(

@@ -39,16 +39,33 @@ export type JoinedIds = { readonly name: string; readonly columns: readonly stri
 export type AddedUp = {
   /** The column of kinds that tells sales from refunds, and the words of the sales. Null if none does. */
   readonly kinds: { readonly column: MeasuredColumn; readonly sales: readonly string[] } | null;
+  /** Whether exactly the amounts below zero are written with the sign of one. */
+  readonly isSigned: boolean;
   /** The column with an id of each row, or those that are one together. Null if there is none. */
   readonly item: JoinedIds | null;
   /** The column in which a cancellation names the order that it lowers, and that of its own id: its rows are part of that order. */
   readonly reference: { readonly column: MeasuredColumn; readonly own: MeasuredColumn } | null;
   /** Whether rows of one order have different states. */
   readonly hasStates: boolean;
+  /** Whether even those of its sale have. */
+  readonly hasItemStates: boolean;
+  /** The states of the rows below zero. */
+  readonly refundStates: readonly string[];
 };
 
 /** Of rows with the price of a piece, which are orders otherwise. */
-const PRICES: AddedUp = { kinds: null, item: null, reference: null, hasStates: false };
+const PRICES: AddedUp = {
+  kinds: null,
+  isSigned: false,
+  item: null,
+  reference: null,
+  hasStates: false,
+  hasItemStates: false,
+  refundStates: [],
+};
+
+/** The sign of an amount below zero: `-20.00`, `(20.00)`. */
+export const SIGN = '[-\u2212(]';
 
 /** Fields of a layout of orders, as they are listed in it. */
 const FIELDS: readonly LayoutField[] = [
@@ -83,19 +100,27 @@ export function ordersText(
   const { quantity } = proposed;
   const { addedUp = quantity === null ? null : PRICES } = proposed;
   const { words, name, stops, timeOfDay, decisions, isBelowTitle, footer, hasItems, joined } = proposed;
-  const { kinds = null, item = null, reference = null, hasStates = false } = addedUp ?? {};
+  const { kinds, isSigned, item, reference, hasStates, hasItemStates, refundStates } = addedUp ?? PRICES;
+  const total = proposed.chosen.get('total')?.header ?? '';
+  // In a column of parents, an order has none, or the parent 0.
+  const hasZeros = reference !== null && [...reference.column.cells.counts.keys()].some((cell) => /^0+$/.test(cell));
+  const parent = reference?.column.header ?? '';
+  const named = hasZeros ? `${parent} of a refund` : parent;
+  const isOfSale =
+    reference !== null
+      ? `columns: ${list([named])}, matches: ${quote('^\\s*$')}`
+      : kinds !== null
+        ? `columns: ${list([kinds.column.header])}, equals: ${list(kinds.sales)}`
+        : isSigned
+          ? `columns: ${list([total])}, matches: ${quote(`^[^${SIGN.slice(1)}*$`)}`
+          : null;
   // The kinds of rows are no states of the order, and neither are the states of its items.
   const states = proposed.chosen.get('status');
-  const ofItems = hasStates && reference === null && states !== kinds?.column ? states : undefined;
+  const isOfItems = reference === null && (isOfSale === null ? hasStates : hasItemStates);
+  const ofItems = isOfItems && states !== kinds?.column ? states : undefined;
   const chosen = new Map(
     [...proposed.chosen].filter(([, column]) => column !== kinds?.column && column !== ofItems),
   );
-  const isOfSale =
-    reference !== null
-      ? `columns: ${list([reference.column.header])}, matches: "^\\\\s*$"`
-      : kinds === null
-        ? null
-        : `columns: ${list([kinds.column.header])}, equals: ${list(kinds.sales)}`;
   const ofSales =
     isOfSale === null
       ? []
@@ -157,10 +182,15 @@ export function ordersText(
     ),
     (reference !== null || ofSales.length > 0) && [
       '  # A refund has a time of its own, which is not that of the order.',
+      ...(hasZeros
+        ? [
+            `  - { name: ${quote(named)}, columns: ${list([parent])}, when: { columns: ${list([parent])}, matches: ${quote('[^0\\s]')} } }`,
+          ]
+        : []),
       ...(reference === null
         ? []
         : [
-            `  - { name: ${quote(chosen.get('order_id')?.header ?? '')}, columns: ${list(ofReference.toReversed())}, when: { columns: ${list([reference.own.header])}, not_blank: true } }     # the first that is filled`,
+            `  - { name: ${quote(chosen.get('order_id')?.header ?? '')}, columns: ${list([named, reference.own.header])}, when: { columns: ${list([reference.own.header])}, not_blank: true } }     # the first that is filled`,
           ]),
       ...ofSales.map(
         (column) =>
@@ -194,7 +224,7 @@ export function ordersText(
       ...(ofItems === undefined
         ? []
         : [
-            `  adds_nothing: [{ columns: ${list([ofItems.header])}, none_of: ${list(paidOf(ofItems, words))} }]     # rows in other states do not count`,
+            `  adds_nothing: [{ columns: ${list([ofItems.header])}, none_of: ${list([...new Set([...paidOf(ofItems, words), ...refundStates])])} }]     # rows in other states do not count`,
           ]),
     ],
     hasItems &&

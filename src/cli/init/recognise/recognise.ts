@@ -3,6 +3,7 @@ import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-j
 import { readClicks } from '../../../../jobs/post-clicks/read-clicks.ts';
 import type { SourceSettings } from '../../../config/source-fields.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
+import { BELOW_ZERO } from '../../../core/held/held-order.ts';
 import type { StatedRoles } from '../../../core/layout.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { fileName } from '../../../core/text/file-name.ts';
@@ -233,6 +234,9 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
     proposed = own;
     examined = await examineValues(options, { name, layout: own.layout });
   }
+  const apart =
+    verdict.kind === 'known' && examined.kind === 'orders' ? refundsApart(options, examined) : null;
+  if (apart !== null) return withoutLayout(apart, first);
   if (examined.kind === 'orders' && isDamaged(examined))
     return {
       code: 'rows_unreadable',
@@ -270,6 +274,23 @@ function whyHeld(
     const { code, message, help } = error.reason;
     return { code, why: `${message} ${help}` };
   }
+}
+
+/**
+ * A layout that adds up the rows of an order, if a known layout reads no refunds in these files and they have some as rows
+ * of their own. Null if it reads them, or if the rows do not show which order they lower.
+ */
+function refundsApart(
+  options: GroupOptions,
+  { layout, missing, preview: { excluded, rejected } }: OrdersExamined,
+): NoLayout | null {
+  const isOpen =
+    missing.size > 0 ||
+    excluded.some(({ reason }) => reason === BELOW_ZERO) ||
+    rejected.some(({ code }) => code === 'conflicting_rows');
+  if (!isOpen || Object.keys(layout.grouping.sum).length > 0) return null;
+  const proposed = proposeOnce(options);
+  return 'why' in proposed && proposed.hasRefunds === true ? proposed : null;
 }
 
 function withoutLayout(

@@ -175,7 +175,7 @@ export function conflictingRows(line: number): Fault {
   return {
     code: 'conflicting_rows',
     reason: `Rows of one order contradict each other in this column: the value is on line ${line}, and a row above it has another.`,
-    help: 'Find the right value and correct the others, or export the file again. The tool does not guess.',
+    help: 'Find the right value and correct the others, or export the file again. If the rows are refunds or items, `npx influencer-sync init` proposes a layout that adds them up.',
   };
 }
 

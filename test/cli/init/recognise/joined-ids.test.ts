@@ -73,6 +73,24 @@ const SHOPS = [
   '',
 ].join('\n');
 
+/** Of a known layout, which knows refunds in columns only: refunds with the id of the order, and with one of their own. */
+const SHARED_IDS = [
+  'order_id,order_date,status,order_currency,order_total,coupon_codes',
+  '1001,2026-11-04 10:00:00,completed,EUR,60.00,MIRA10',
+  '1002,2026-11-05 10:00:00,completed,EUR,80.00,MIRA10',
+  '1002,2026-11-09 10:00:00,refunded,EUR,-20.00,',
+  '1003,2026-11-03 10:00:00,pending,EUR,45.00,MIRA10',
+  '',
+].join('\n');
+const PARENTS = [
+  'order_id,parent_id,order_date,status,order_currency,order_total,coupon_codes',
+  '1001,0,2026-11-04 10:00:00,completed,EUR,60.00,MIRA10',
+  '1002,0,2026-11-05 10:00:00,completed,EUR,80.00,MIRA10',
+  '1004,1002,2026-11-09 10:00:00,completed,EUR,-20.00,',
+  '1003,0,2026-11-03 10:00:00,pending,EUR,45.00,MIRA10',
+  '',
+].join('\n');
+
 async function lookAt(text: string, ids: readonly string[] = []) {
   const stated = ids.map((name) => [foldHeader(name), 'order_id' satisfies ColumnRole] as const);
   return look(folderWith({ 'sales.csv': text }), new Map(stated));
@@ -153,6 +171,8 @@ test.each([
   ['a cancellation lowers the order that it names', INVOICES, '50.0000', '2026-11-04'],
   ['a cancellation of items lowers the receipt that it names', CANCELLATIONS, '34.9000', '2026-11-06'],
   ['items in other states add nothing', STATES, '60.0000', '2026-11-05'],
+  ['rows below zero lower the order of a known layout', SHARED_IDS, '120.0000', '2026-11-05'],
+  ['rows below zero lower the order of a known layout that they name', PARENTS, '120.0000', '2026-11-05'],
 ])('the layout that is offered for such rows reads them: %s', async (_, text, revenue, last) => {
   const place = folderWith({ 'sales.csv': text });
   const [refused] = (await look(place)).refused;
