@@ -1,6 +1,8 @@
 import { findAmbiguousCodes, readCodeRows } from '../../src/codes/load-codes.ts';
 import { type Finding, ok, problem, warning } from '../../src/core/finding.ts';
+import { formatAmounts } from '../../src/core/money.ts';
 import type { CodeProblem } from '../../src/core/report.ts';
+import { codeInText, helpForCodesInText } from '../../src/core/text/codes-in-text.ts';
 import { foldPlatform } from '../../src/core/text/order-key.ts';
 import { plural } from '../../src/core/text/plural.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
@@ -11,6 +13,7 @@ import { ApiError } from '../../src/service/api-error.ts';
 import { call } from '../../src/service/call.ts';
 import { findOtherBrand, findOtherPlatform } from './decide/prepare-entries.ts';
 import { countAlike } from './read-alike-by-day.ts';
+import { listUnownedCodes } from './read-dispositions.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
 
 /** The maximum number of problems that are listed one by one. */
@@ -24,9 +27,11 @@ const codes: Diagnostic = {
   name: 'codes',
   async look(patient) {
     const findings: Finding[] = [];
-    for (const job of jobsOf(patient))
-      for (const finding of job.codes === null ? [] : await lookAtCodes(patient, { ...job, path: job.codes }))
+    for (const job of jobsOf(patient)) {
+      const ofFile = job.codes === null ? [] : await lookAtCodes(patient, { ...job, path: job.codes });
+      for (const finding of [...ofFile, ...(await lookAtUnowned(patient, job))])
         findings.push({ ...finding, about: `codes of ${job.name}` });
+    }
     return findings;
   },
 };
@@ -78,6 +83,29 @@ async function lookAtCodes(
         one.help,
       ),
     );
+}
+
+/** Codes without an owner that are looked at, those with the most revenue of each currency. */
+const LOOKED_AT = 200;
+
+/** Whether texts with a code inside count as codes, which no owner can have. */
+async function lookAtUnowned(
+  { db, hasTables }: Patient,
+  { name: job, sources }: Pick<AttributeOrdersSettings, 'name' | 'sources'>,
+): Promise<readonly Finding[]> {
+  if (db === null || !hasTables) return [];
+  const { codes: unowned } = await listUnownedCodes(db, { job, sources, limit: LOOKED_AT });
+  const texts = unowned.filter(({ code }) => codeInText(code) !== null);
+  const help = helpForCodesInText(texts.map(({ code }) => code));
+  return help === null
+    ? []
+    : [
+        warning(
+          `${plural(texts.length, 'text', 'texts')} with a code inside ${texts.length === 1 ? 'counts' : 'count'} as a code: ${formatAmounts(texts)}.`,
+          'Such a code has no owner, so these orders are credited to no influencer.',
+          help,
+        ),
+      ];
 }
 
 function explain(problems: readonly CodeProblem[], why: string) {

@@ -1,5 +1,6 @@
 import { BELOW_ZERO, REFUNDS_APART } from '../../src/core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../src/core/money.ts';
+import { helpForCodesInText } from '../../src/core/text/codes-in-text.ts';
 import {
   type Bars,
   type Block,
@@ -59,7 +60,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
           number('orders', ({ orders }) => formatCount(orders)),
           number('revenue', ({ amount, currency }) => formatMoney(amount, currency)),
         ]),
-        help: 'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.',
+        help: `No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders. ${helpForCodesInText(details.unownedCodes.map(({ code }) => code)) ?? ''}`.trimEnd(),
       }),
       ...describeHeldOrders({ groups: details.heldOrders, isStored: summary.isPlan !== true }),
       ...section('Refunds that lower no order', {

@@ -8,8 +8,8 @@ import { RE2JS } from 're2js';
 export type LinearPattern = {
   test(text: string): boolean;
   /**
-   * Yields the result of each match in order, lazily: its first group, or the whole match if there is no
-   * group.
+   * Yields the result of each match in order, lazily: its first group, empty if that took no part, or the
+   * whole match if there is no group.
    */
   matches(text: string): Iterable<string>;
 };
@@ -18,10 +18,11 @@ export type LinearPattern = {
 export function linearPattern(source: string): LinearPattern {
   const flags = RE2JS.CASE_INSENSITIVE | RE2JS.LOOKBEHINDS;
   const pattern = RE2JS.compile(RE2JS.translateRegExp(source), flags);
+  const hasGroup = pattern.groupCount() > 0;
   return {
     test: (text) => pattern.test(text),
     *matches(text) {
-      for (const [whole, group] of pattern.matchAll(text)) yield group ?? whole;
+      for (const [whole, group] of pattern.matchAll(text)) yield hasGroup ? (group ?? '') : whole;
     },
   };
 }

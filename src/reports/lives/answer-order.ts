@@ -1,5 +1,6 @@
 import { BELOW_ZERO, heldReason, REFUNDS_APART, sayStateReason } from '../../core/held/held-order.ts';
 import { formatMoney, isMore } from '../../core/money.ts';
+import { helpForCodesInText } from '../../core/text/codes-in-text.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { shellWord } from '../../core/text/printable.ts';
@@ -292,7 +293,7 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
     return answer(
       'no_owner',
       'yellow',
-      `Not credited: no creator owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${why})`}. Add its owner to codes.csv, or assign it in the console.`,
+      `Not credited: no creator owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${why})`}. ${helpForCodesInText([code]) ?? 'Add its owner to codes.csv, or assign it in the console.'}`,
       { label: 'Assign the code', page, command },
     );
   return answer(

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { EXIT } from '../../core/exit-code.ts';
 import { formatAmounts } from '../../core/money.ts';
+import { helpForCodesInText } from '../../core/text/codes-in-text.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import { shellWord } from '../../core/text/printable.ts';
@@ -176,7 +177,10 @@ async function describeCode(db: Database, folded: string, name: string): Promise
     data: [{ code: name, owners, use }],
     blocks: [
       say(`Code ${name}, ${used}.`, { tone: 'bold' }),
-      ...section('Owners', { parts: owners.length === 0 ? item('none', ADD_CODE) : ownerTable(owners) }),
+      ...section('Owners', {
+        parts:
+          owners.length === 0 ? item('none', helpForCodesInText([name]) ?? ADD_CODE) : ownerTable(owners),
+      }),
     ],
   };
 }

@@ -30,6 +30,7 @@ import {
   areInOneCase,
   areTwoAnswers,
   Cells,
+  codeInCells,
   describeColumn,
   hasStates,
   isMoney,
@@ -244,6 +245,7 @@ export function assignColumns(
   }
 
   byItsValues();
+  codesInText();
   unreadable();
   stopsByName();
   refundTimes();
@@ -301,6 +303,23 @@ export function assignColumns(
         take(field, only);
       } else if (several !== undefined)
         for (const column of found) ask(column, `one of several columns ${several}`, field);
+    }
+  }
+
+  /** Asks about a column of text with codes inside, which nothing reads unless it is the column of codes. */
+  function codesInText(): void {
+    if (chosen.has('codes')) return;
+    const notes = chosen.get('notes');
+    const texts = [...free(), ...(notes === undefined || roleOf(notes) !== undefined ? [] : [notes])];
+    for (const column of texts) {
+      const part = codeInCells(column.cells);
+      if (part === null) continue;
+      if (column === notes) chosen.delete('notes');
+      ask(
+        column,
+        `it has codes inside text, such as ${JSON.stringify(part)}, which \`codes.pattern\` of the layout reads if it is the column of codes`,
+        'codes',
+      );
     }
   }
 
@@ -548,6 +567,8 @@ export function assignColumns(
     const amount = amountNameOf(column.header);
     if (amount?.field === null) return amount.why;
     if (column.cells.filled === 0) return 'it is always blank';
+    const part = codeInCells(column.cells);
+    if (part !== null) return `it may have codes inside text, such as ${JSON.stringify(part)}`;
     return amount === null ? 'no field has such a name' : 'another column has this meaning';
   }
 }

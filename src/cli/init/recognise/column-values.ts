@@ -2,6 +2,7 @@ import { FileHeld } from '../../../core/held/file-held.ts';
 import type { LayoutField } from '../../../core/layout.ts';
 import { toUnits } from '../../../core/money.ts';
 import type { CsvRecord } from '../../../core/record.ts';
+import { codeInText } from '../../../core/text/codes-in-text.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { isAnswer, isNo } from '../../../intake/customers/map/consent-words.ts';
 import { parseAddress } from '../../../intake/customers/map/parse-address.ts';
@@ -88,6 +89,15 @@ export class Cells {
     for (const cell of this.counts.keys()) if (passes(cell)) passed += 1;
     return this.counts.size === 0 ? 0 : passed / this.counts.size;
   }
+}
+
+/** The part of a cell that names a code inside text, such as `Code: MIRA10`. Null if none has one. */
+export function codeInCells({ counts }: Cells): string | null {
+  for (const cell of counts.keys()) {
+    const part = codeInText(cell);
+    if (part !== null) return part;
+  }
+  return null;
 }
 
 /** The format of a column's amounts. Null if no format reads nearly all of them. */

@@ -187,7 +187,7 @@ export function proposeLayout(
   if (id !== undefined && total !== undefined) {
     const misused = rolesOutside(ORDER_ROLES, 'orders', { columns, stated });
     if (misused.length > 0) return whatIsUnclear(misused, 'orders');
-    if (!namesSomebody)
+    if (!namesSomebody && !unclear.some(({ likely }) => likely === 'codes'))
       return refusal(
         'unknown_header',
         'It looks like orders or payments, but no column has the name and the values of discount codes, links or influencers, so no order could be credited. If one has the codes, name it: --column "NAME=codes".',
@@ -751,7 +751,7 @@ function tellsRefunds({ index }: MeasuredColumn, { id, total, records }: RowsOfO
 
 /** Whether an amount is written with the sign of one below zero, which a layout can look for. */
 function hasSign({ index }: MeasuredColumn): (record: CsvRecord) => boolean {
-  return ({ cells }) => new RegExp(SIGN).test(cells[index] ?? '');
+  return ({ cells }) => SIGN.test(cells[index] ?? '');
 }
 
 /** The column whose words tell sales from refunds of the same order, and do not say whether an order was paid. */

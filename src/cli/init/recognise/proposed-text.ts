@@ -1,4 +1,5 @@
 import type { LayoutField } from '../../../core/layout.ts';
+import { CODES_IN_TEXT } from '../../../core/text/codes-in-text.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { toPrintableJson } from '../../../core/text/printable.ts';
 import { joinLines } from '../../../core/text/wrap.ts';
@@ -9,6 +10,7 @@ import type { Assignment, StopColumn } from './assign-columns.ts';
 import { currencyOfName, type StatusWords, zoneOfName } from './column-names.ts';
 import {
   Cells,
+  codeInCells,
   codeSeparatorsOf,
   type MeasuredColumn,
   MONEY_FORMATS,
@@ -65,7 +67,7 @@ const PRICES: AddedUp = {
 };
 
 /** The sign of an amount below zero: `-20.00`, `(20.00)`. */
-export const SIGN = '[-\u2212(]';
+export const SIGN = /[-−(]/;
 
 /** Fields of a layout of orders, as they are listed in it. */
 const FIELDS: readonly LayoutField[] = [
@@ -112,7 +114,7 @@ export function ordersText(
       : kinds !== null
         ? `columns: ${list([kinds.column.header])}, equals: ${list(kinds.sales)}`
         : isSigned
-          ? `columns: ${list([total])}, matches: ${quote(`^[^${SIGN.slice(1)}*$`)}`
+          ? `columns: ${list([total])}, matches: ${quote(`^[^${SIGN.source.slice(1)}*$`)}`
           : null;
   // The kinds of rows are no states of the order, and neither are the states of its items.
   const states = proposed.chosen.get('status');
@@ -152,6 +154,7 @@ export function ordersText(
     'consent',
   ];
   const split = codes === undefined ? [] : codeSeparatorsOf(codes.cells, []);
+  const hasText = codes !== undefined && codeInCells(codes.cells) !== null;
   const required = (['order_id', 'status', 'total', 'codes', 'placed_at'] as const).filter((field) =>
     chosen.has(field),
   );
@@ -233,7 +236,9 @@ export function ordersText(
     `money: { decimal: ${quote(decimal)}, thousands: ${thousands === null ? 'null' : quote(thousands)}, symbols: true }`,
     times.formats !== null && times.formats.length > 0 && `times: ${list(times.formats)}`,
     areUtc && 'time_zone: UTC     # by the names of the times',
-    split.length > 0 && `codes: { split: ${list(split)} }`,
+    hasText
+      ? `codes: { pattern: ${quote(CODES_IN_TEXT)} }     # a code after a word for it, inside text; other words are none`
+      : split.length > 0 && `codes: { split: ${list(split)} }`,
     timeOfDay !== null && `time_of_day: ${list([nameOf(timeOfDay.column)])}`,
     status !== undefined && statusText(status, words),
     exclusions.length > 0 && ['exclusions:', ...exclusions.map((rule) => `  - { ${rule} }`)],

@@ -14,8 +14,8 @@ export const MAX_CODES = 50;
 
 /**
  * Creates the splitter for a layout. It returns each code once, and at most one more than an order may have.
- * A cell that the pattern does not match is split without it, so that no code is missed; a list as JSON writes it
- * has an item for each code. `null` or `N/A` is no code, and an e-mail address in a code is masked. No influencer owns
+ * A cell that the pattern does not match is split without it, so that no code is missed. A first match without its
+ * group says that the cell may have none. A list as JSON writes it has an item for each code. `null` or `N/A` is no code, and an e-mail address in a code is masked. No influencer owns
  * such a code, because codes.csv may not contain one.
  */
 export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter {
@@ -31,11 +31,12 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
   };
   // Cached, because the same few codes occur in most rows.
   return remember((written) => {
-    const cell = unquoted(written);
+    const cell = unquoted(written).trim();
     if (cell === '') return [];
     const found = search === null ? [] : read(search.matches(cell));
-    if (found.length > 0) return found;
-    let parts = itemsOf(cell.trim()) ?? [cell];
+    const [first = null] = search === null ? [] : search.matches(cell);
+    if (found.length > 0 || first === '') return found;
+    let parts = itemsOf(cell) ?? [cell];
     for (const separator of split) parts = parts.flatMap((part) => part.split(separator));
     return read(parts);
   });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proposeLayout } from '../../../../src/cli/init/recognise/propose-layout.ts';
 import type { StatedRoles } from '../../../../src/core/layout.ts';
+import { CODES_IN_TEXT } from '../../../../src/core/text/codes-in-text.ts';
 import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
 import { mapText } from '../../../intake/orders/map/map-text.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
@@ -925,6 +926,19 @@ test('what a customer was charged is the total, and a charge is a fee', () => {
   expect(propose(['Colour', 'Size'], [['red', 'L']])).toMatchObject({
     why: expect.stringContaining('--column "NAME=order_id" --column "NAME=total"'),
   });
+});
+
+test('codes inside text are asked about, and a layout reads them by a pattern', () => {
+  const header = ['Order no', 'Total', 'Status', 'Currency', 'Order note'];
+  const notes = ['Code: MIRA10, thanks', 'please ring', 'code JOE20'];
+  const rows = notes.map((note, at) => [`A${at}`, '20.00', 'paid', 'EUR', note]);
+  const asked = {
+    unclear: [{ header: 'Order note', likely: 'codes', why: expect.stringContaining('"Code: MIRA10"') }],
+  };
+  expect(propose(header, rows)).toMatchObject(asked);
+  expect(propose([...header.slice(0, 4), 'Notes'], rows)).toMatchObject({ unclear: [{ header: 'Notes' }] });
+  const layout = { columns: { codes: ['Order note'] }, codes: { pattern: CODES_IN_TEXT } };
+  expect(propose(header, rows, new Map([['order note', 'codes']]))).toMatchObject({ layout });
 });
 
 test('words for renewals of subscriptions are asked about, and a layout marks them', () => {
