@@ -443,7 +443,7 @@ export function assignColumns(
   function otherStates({ header, cells }: MeasuredColumn): StopTest {
     const found = [...cells.counts.keys()];
     const yes = found.filter((word) => words.isPaid(word, header));
-    const no = found.filter((word) => !yes.includes(word) && words.saysNo(word));
+    const no = found.filter((word) => !yes.includes(word) && words.saysNo(word, header));
     return { equals: no.length === 0 ? ['cancelled'] : no, unless: yes.length === 0 ? ['paid'] : yes };
   }
 

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import type { LayoutField } from '../../../core/layout.ts';
 import { packageFile } from '../../../core/package.ts';
 import { inShellQuotes } from '../../../core/text/printable.ts';
+import { isAnswer, isNo } from '../../../intake/customers/map/consent-words.ts';
 import {
   headerWords,
   LOWERING_MEANINGS,
@@ -35,6 +36,7 @@ type Words = {
   readonly kinds: Terms;
   readonly renewals: Terms;
   readonly other_order: Terms;
+  readonly no_states: Terms;
   readonly places: Terms;
   readonly parts: Terms;
   readonly quantities: Terms;
@@ -240,6 +242,11 @@ export function isOfPlace(header: string): boolean {
   return says(headerWords(header), WORDS.places);
 }
 
+/** True if a name says that its column has the place, the seller or the means of payment of an order, and no state. */
+export function isOfNoState(header: string): boolean {
+  return isOfPlace(header) || says(headerWords(header), WORDS.no_states);
+}
+
 /** True if a name says that its column has what one order may have several of, such as its items. */
 export function isOfPart(header: string): boolean {
   return says(headerWords(header), WORDS.parts);
@@ -311,8 +318,10 @@ export type StatusWords = {
   readonly all: ReadonlySet<string>;
   /** True if a word of a column means that an order was paid, in every export or because a person has said so. */
   readonly isPaid: (word: string, header: string) => boolean;
-  /** True if a word means in every export that an order is not to be credited. */
-  readonly saysNo: (word: string) => boolean;
+  /** True if a word of a column means in every export that an order is not to be credited. */
+  readonly saysNo: (word: string, header: string) => boolean;
+  /** True if a name asks whether an order was paid, so that a yes means that it was. */
+  readonly asksPaid: (header: string) => boolean;
   /** The word that this program uses for a word, both folded. */
   readonly meaningOf: (word: string) => string;
 };
@@ -349,11 +358,17 @@ export function statusWordsOf(
   const ofLayouts = new Set(layouts.flatMap(({ status }) => (status.credited ?? []).map(foldWord)));
   const no = new Set([...known.filter((word) => !ofLayouts.has(word)), ...NOT_CREDITED]);
   const meaningOf = (word: string): string => translations.get(foldWord(word)) ?? foldWord(word);
+  const paidNames = new Set(['paid', ...(WORDS.states.paid ?? [])].map(headerWords));
+  const asksPaid = (header: string): boolean =>
+    paidNames.has(headerWords(header).replace(/^(?:is|ist) /, ''));
   return {
+    asksPaid,
     all: new Set([...credited, ...known, ...ofLayouts, ...translations.keys()]),
     isPaid: (word, header) =>
-      credited.has(meaningOf(word)) || waysToSay(word, header).some((said) => paid.has(said)),
-    saysNo: (word) => no.has(meaningOf(word)),
+      credited.has(meaningOf(word)) ||
+      (asksPaid(header) && (isAnswer(word) || word.trim() === '1')) ||
+      waysToSay(word, header).some((said) => paid.has(said)),
+    saysNo: (word, header) => no.has(meaningOf(word)) || (asksPaid(header) && isNo(word)),
     meaningOf,
   };
 }

@@ -19,6 +19,7 @@ import {
   isCurrency,
   isMinorUnit,
   isOfAnother,
+  isOfNoState,
   type NameScorer,
   type StatusWords,
   type Stop,
@@ -371,6 +372,7 @@ function statusShape(
 ): number {
   if (cells.filled === 0 || cells.counts.size > MAX_STATES) return 0;
   if (cells.share((cell) => words.all.has(foldWord(cell))) > 0) return 1;
+  if (words.asksPaid(header) && areAnswers(cells)) return 1;
   return points >= 0.5 && areWords(cells) && !STATE.test(header.trim()) ? 0.5 : 0;
 }
 
@@ -514,7 +516,7 @@ export function isSurelyMoney(cells: Cells): boolean {
 
 /** True if a column has a few words that come again, as states have, or answers yes or no, and names no other meaning. */
 export function mayBePaid({ header, cells }: MeasuredColumn): boolean {
-  if (PERSONAL.test(header) || isOfAnother(header, 'status')) return false;
+  if (PERSONAL.test(header) || isOfAnother(header, 'status') || isOfNoState(header)) return false;
   if (areAnswers(cells)) return amountNameOf(header) === null;
   const isFew =
     cells.counts.size > 1 && cells.counts.size <= MAX_STATES / 3 && cells.counts.size < cells.filled;

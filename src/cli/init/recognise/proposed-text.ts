@@ -271,7 +271,7 @@ export function wordsUnknownTo({ reason, column, test }: StopColumn): readonly s
 
 /** The words of a column of states that no list knows. A run holds their orders. */
 export function unknownStatesOf(column: MeasuredColumn, { saysNo, isPaid }: StatusWords): readonly string[] {
-  return statesOf(column).filter((word) => !saysNo(word) && !isPaid(word, column.header));
+  return statesOf(column).filter((word) => !saysNo(word, column.header) && !isPaid(word, column.header));
 }
 
 function statesOf({ cells }: MeasuredColumn): readonly string[] {

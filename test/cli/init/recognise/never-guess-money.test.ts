@@ -1002,24 +1002,53 @@ test('of two columns that are said to be the status, both must say yes, and an u
   expect(columns.map(({ role }) => role)).toContain('other_status');
 });
 
+test.each([
+  ['Bezahlt', ['Ja', 'Nein'], { credited: ['ja'], known: ['nein'] }],
+  ['Betaald?', ['1', '0'], { credited: ['1'], known: ['0'] }],
+  ['Paid', ['yes', 'maybe'], { credited: ['yes'], known: [] }],
+])(
+  'below %s, the answers %j say whether an order was paid, and nothing else does',
+  (name, [yes, no], status) => {
+    const header = ['Bestellnr', 'Betrag', 'Gutschein', 'Kasse', 'Zahlart', 'Währung', name];
+    const rows = [yes, no, yes, yes].map((word = '', at) => [
+      ...[
+        `B${at}`,
+        '20,00',
+        'MIRA10',
+        ['Nord', 'Süd'][at % 2] ?? '',
+        ['Bar', 'EC'][at % 2] ?? '',
+        'EUR',
+        word,
+      ],
+    ]);
+    expect(propose(header, rows)).toMatchObject({ layout: { columns: { status: [name] }, status } });
+    // Without that column, the till and the means of payment are no states to ask about.
+    const without = [header, ...rows].map((cells) => cells.slice(0, -1));
+    expect(propose(without[0] ?? [], without.slice(1))).toMatchObject({
+      layout: { lacks: expect.arrayContaining(['status']) },
+    });
+  },
+);
+
 test('a word that is said to mean paid in one column says nothing of another column of yes and no', () => {
-  const header = ['Order No', 'Total', 'Currency', 'Coupon', 'Betaald', 'Geleverd', 'Cadeau'];
+  const header = ['Order No', 'Total', 'Currency', 'Coupon', 'Goedgekeurd', 'Geleverd', 'Cadeau'];
   const rows = [
     ['1', '20.00', 'EUR', 'MIRA10', 'Ja', 'Ja', 'Ja'],
     ['2', '30.00', 'EUR', 'JOE20', 'Nee', 'Nee', 'Nee'],
   ];
-  const stated: StatedRoles = new Map<string, 'other_status' | 'unused'>([
+  const stated: StatedRoles = new Map<string, 'status' | 'other_status' | 'unused'>([
+    ['goedgekeurd', 'status'],
     ['geleverd', 'other_status'],
     ['cadeau', 'unused'],
   ]);
-  const proposed = propose(header, rows, stated, undefined, new Set(['betaald=ja']));
+  const proposed = propose(header, rows, stated, undefined, new Set(['goedgekeurd=ja']));
   if (!('layout' in proposed)) throw new Error(proposed.why);
-  expect(proposed.layout.columns.status).toEqual(['Betaald']);
+  expect(proposed.layout.columns.status).toEqual(['Goedgekeurd']);
   expect(proposed.layout.status.credited).toEqual(['ja']);
   expect(proposed.text).toContain('# Not known in "Geleverd", so these orders are held: ["Ja", "Nee"].');
   expect([...proposed.unknownStates]).toEqual([
     ['Geleverd', ['Ja', 'Nee']],
-    ['Betaald', ['Nee']],
+    ['Goedgekeurd', ['Nee']],
   ]);
 });
 
