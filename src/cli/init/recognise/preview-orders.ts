@@ -3,7 +3,7 @@ import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-j
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { wordOf } from '../../../core/held/held-order.ts';
 import type { StatusRules } from '../../../core/layout.ts';
-import { type DecimalText, type Money, sumMoney } from '../../../core/money.ts';
+import { type DecimalText, type Money, sumMoney, toUnits } from '../../../core/money.ts';
 import { type InstantText, type MissingRow, namesOwner, type StagedOrder } from '../../../core/order.ts';
 import type { CsvChunk, FooterRow, RejectedRow } from '../../../core/record.ts';
 import { foldCode, foldHeader } from '../../../core/text/fold.ts';
@@ -232,17 +232,19 @@ function state(
   orders: readonly StagedOrder[],
   { age, isSummed, writtenMs }: { age: FileAge; isSummed: boolean; writtenMs: number },
 ): void {
-  for (const order of orders) {
-    const known = stated.get(order.orderId);
+  for (const own of orders) {
+    const known = stated.get(own.orderId);
     const isNewer = known === undefined ? 1 : compareAges(age, known.age);
     const isSameFile = known?.age === age;
+    const order = known === undefined || isSameFile || !isSummed ? own : joinParts(known.order, own);
+    const addsItems = (order.items?.length ?? 0) > (known?.order.items?.length ?? 0);
     const placedAt = order.placedAt ?? known?.placedAt ?? null;
     if (known !== undefined && !isSameFile && arePlacedApart([order.placedAt, known.placedAt]))
       stated.set(order.orderId, { ...known, order: { ...known.order, doubt: OTHER_ORDER } });
     else if (known !== undefined && isSameFile && isSummed)
       stated.set(order.orderId, { order: addUp(known.order, order), age, writtenMs, placedAt });
     else if (isNewer > 0) stated.set(order.orderId, { order, age, writtenMs, placedAt });
-    else if (isNewer === 0 && known?.order.contentHash !== order.contentHash)
+    else if (isNewer === 0 ? known?.order.contentHash !== order.contentHash : isSummed && addsItems)
       stated.set(order.orderId, {
         order: { ...order, doubt: 'conflicting_states' },
         age,
@@ -250,6 +252,54 @@ function state(
         placedAt,
       });
   }
+}
+
+/**
+ * What two files together state of an order whose rows add up, as sealing does (seal-file.ts): the items of both, if items have
+ * ids. Otherwise the newer one may be a part of the order, which then is in doubt.
+ */
+function joinParts(known: StagedOrder, order: StagedOrder): StagedOrder {
+  if (order.contentHash === known.contentHash) return order;
+  if (known.items !== null && order.items !== null) {
+    const items = [...new Map([...known.items, ...order.items].map((item) => [item[0], item])).values()];
+    if (items.length === order.items.length) return order;
+    const sum = (at: 1 | 2 | 3): DecimalText | null => {
+      const amounts = items.map((item) => item[at]).filter((amount) => amount !== null);
+      return amounts.length === 0 ? null : sumMoney(amounts);
+    };
+    const amounts = { total: sum(1), subtotal: sum(2), refunded: sum(3) };
+    const contentHash = `${known.contentHash} ${order.contentHash}`;
+    return { ...keepStated(known, order), ...amounts, items, doubt: order.doubt ?? known.doubt, contentHash };
+  }
+  const [before, amount] = [amountOf(known), amountOf(order)];
+  if (order.doubt !== null) return order;
+  const isRefund = amount < 0n && amount + before > 0n;
+  const isShorter = order.rowCount < known.rowCount || (known.rowCount === 1 && order.rowCount === 1);
+  if (!isRefund && (amount < 0n || before === 0n || amount === before || !isShorter)) return order;
+  const contentHash = `${order.contentHash} may_be_split`;
+  return { ...(isRefund ? keepStated(known, order) : order), doubt: 'may_be_split', contentHash };
+}
+
+function amountOf({ total, subtotal }: StagedOrder): bigint {
+  return toUnits(total ?? subtotal ?? '0');
+}
+
+/** A part of an order with what it leaves blank, and another part states. */
+function keepStated(known: StagedOrder, part: StagedOrder): StagedOrder {
+  return {
+    ...part,
+    status: part.status ?? known.status,
+    codes: part.codes.length > 0 ? part.codes : known.codes,
+    links: part.links.length > 0 ? part.links : known.links,
+    influencerHandle: part.influencerHandle ?? known.influencerHandle,
+    dealId: part.dealId ?? known.dealId,
+    collabId: part.collabId ?? known.collabId,
+    brandId: part.brandId ?? known.brandId,
+    placedAt: part.placedAt ?? known.placedAt,
+    paidAt: part.paidAt ?? known.paidAt,
+    cancelledAt: part.cancelledAt ?? known.cancelledAt,
+    exclusion: part.exclusion ?? known.exclusion,
+  };
 }
 
 function addUp(one: StagedOrder, other: StagedOrder): StagedOrder {

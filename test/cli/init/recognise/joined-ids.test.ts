@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ColumnRole } from '../../../../src/core/layout.ts';
@@ -191,6 +191,34 @@ test('the layout that is offered for cancelled receipts has an id of each item, 
   expect(refused?.example).toContain('item: ["Bon-Nr and Pos"]');
   expect(refused?.example).toContain('columns: ["Vorgang"], equals: ["test"], unless: ["Verkauf", "Storno"]');
   expect(refused?.example).not.toContain('columns: ["Storno zu Bon"], not_blank');
+});
+
+test.each([
+  ['the items of both are the order, if items have ids', 'item: [item], ', ['115.0000'], []],
+  ['the order may be split, and is held, if they have none', '', ['60.0000'], ['may_be_split']],
+])('of an order whose rows are in two files, %s', async (_, item, revenue, held) => {
+  const header = 'id,item,placed,state,currency,amount,code\n';
+  const row = (id: number, name: string, amount: string): string =>
+    `${id},${name},2026-11-0${id} 10:00,paid,EUR,${amount},MIRA10\n`;
+  const place = folderWith({
+    'sales-part1.csv': header + row(1, 'a', '20.00') + row(2, 'b', '30.00'),
+    'sales-part2.csv': header + row(2, 'c', '25.00') + row(3, 'd', '40.00'),
+  });
+  const folder = folderWith({
+    'own.yaml': `title: Items
+lacks: [time_zone, consent]
+columns: { order_id: [id], status: [state], currency: [currency], codes: [code], placed_at: [placed] }
+required: [order_id, status, total, codes, placed_at]
+signature: [[id, item, amount]]
+grouping: { line_items: true, ${item}sum: { total: { plus: [amount] } } }
+status: { credited: [paid] }
+`,
+  });
+  for (const [at, name] of ['sales-part1.csv', 'sales-part2.csv'].entries())
+    utimesSync(join(place, name), at + 1, at + 1);
+  const { preview } = ordersOf(await look(place, new Map(), loadLayouts([folder])));
+  expect(preview.revenue.map(({ amount }) => amount)).toEqual(revenue);
+  expect(preview.heldOrders.map(({ reason }) => reason)).toEqual(held);
 });
 
 test('a column that names other orders is asked about if its rows are not below zero, and a person may say what it is', async () => {
