@@ -105,6 +105,25 @@ export function sumsUp(cell: string): boolean {
   return SUMS_UP.test(cell.trim());
 }
 
+/** Columns of how many pieces a row has. */
+const QUANTITIES =
+  termsIn(`=qty, quantity, menge, =anzahl, stückzahl, =stk, =aantal, quantité, =qté, cantidad, quantidade, =qtd, quantità, =qta, =ilość, množství,
+    =počet, =antal, =määrä, =kpl, =pcs, =pieces, number of tickets, 数量, 個数, الكمية`);
+/** Names of the price of one piece. Any other price may be that of the row. */
+const PER_PIECE =
+  termsIn(`=unit, =each, =per, =piece, einzelpreis, stückpreis, =unitaire, =unitario, stuksprijs, eenheidsprijs, =jednostkowa, =styckpris, =stykpris,
+    =yksikköhinta, 単価`);
+
+/** True if a name says that its column has how many pieces of something were bought. */
+export function isOfQuantity(header: string): boolean {
+  return says(headerWords(header), QUANTITIES);
+}
+
+/** True if a name says that its amounts are the price of one piece. */
+export function isPerPiece(header: string): boolean {
+  return says(headerWords(header), PER_PIECE);
+}
+
 /** Names that only speak of a refund or of a cancellation: `Return policy`, `Annuleringsverzekering`, `Consent revoked at`. */
 const IS_ABOUT =
   /(?: (?:insurance|policy|link|url)|versicherung|verzekering|label|address|adres(?:se?)?|\brefundable|\bnoise cancell?ing|\breturns? (?:customer|window|period|by))$|\b(?:marketing|newsletter|consent|cookies?)\b/;

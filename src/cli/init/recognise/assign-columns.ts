@@ -2,7 +2,7 @@ import type { ColumnRole, LayoutField, StatedRoles } from '../../../core/layout.
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { smellOf } from '../../../intake/customers/map/consent-words.ts';
-import { means } from '../../../intake/layout/column-words.ts';
+import { isOfQuantity, isPerPiece, means } from '../../../intake/layout/column-words.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
 import {
   amountNameOf,
@@ -11,8 +11,6 @@ import {
   isOfAnotherOrder,
   isOfKind,
   isOfPart,
-  isOfQuantity,
-  isPerPiece,
   isShare,
   mayBeNumber,
   type NameScorer,

@@ -6,6 +6,7 @@ import { inShellQuotes } from '../../../core/text/printable.ts';
 import { isAnswer, isNo } from '../../../intake/customers/map/consent-words.ts';
 import {
   headerWords,
+  isOfQuantity,
   LOWERING_MEANINGS,
   type LoweringMeaning,
   means,
@@ -39,8 +40,6 @@ type Words = {
   readonly no_states: Terms;
   readonly places: Terms;
   readonly parts: Terms;
-  readonly quantities: Terms;
-  readonly per_piece: Terms;
   readonly reports: Readonly<Record<'reward' | 'reward_state' | 'network' | 'settled', Terms>>;
   readonly states: Readonly<Record<string, Terms>>;
   readonly shipments: Terms;
@@ -270,16 +269,6 @@ const ZONE =
 export function zoneOfName(header: string): string | null {
   const [zone = null] = ZONE.exec(header) ?? [];
   return zone === 'GMT' ? 'UTC' : zone;
-}
-
-/** True if a name says that its column has how many pieces a row has. */
-export function isOfQuantity(header: string): boolean {
-  return says(headerWords(header), WORDS.quantities);
-}
-
-/** True if a name says that its amounts are the price of one piece. */
-export function isPerPiece(header: string): boolean {
-  return says(headerWords(header), WORDS.per_piece);
 }
 
 /** Words beside which a name still says only that an order was refunded or cancelled. */

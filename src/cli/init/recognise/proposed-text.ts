@@ -105,7 +105,8 @@ export function ordersText(
   const { kinds, isSigned, item, reference, hasStates, hasItemStates, refundStates } = addedUp ?? PRICES;
   const total = proposed.chosen.get('total')?.header ?? '';
   // In a column of parents, an order has none, or the parent 0.
-  const hasZeros = reference !== null && [...reference.column.cells.counts.keys()].some((cell) => /^0+$/.test(cell));
+  const hasZeros =
+    reference !== null && [...reference.column.cells.counts.keys()].some((cell) => /^0+$/.test(cell));
   const parent = reference?.column.header ?? '';
   const named = hasZeros ? `${parent} of a refund` : parent;
   const isOfSale =

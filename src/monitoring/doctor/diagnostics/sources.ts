@@ -20,6 +20,7 @@ import type { Diagnostic, NewestFile, Patient } from '../../../runs/runnable-kin
 import { describeUnreadFiles, findAllUnreadFiles } from '../../../runs/unread-files.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { isWeaklyVersioned } from '../../../store/s3/s3-version.ts';
+import { findUnitPrices } from './unit-prices.ts';
 
 /** Lists each source, reads the beginning of its newest file, and checks the header against the layout and earlier files. */
 export const sources: Diagnostic = {
@@ -59,6 +60,8 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     for (const { purpose } of hasTables ? readers : [])
       if (db !== null)
         await requireEarlierColumns(db, { header, file: newest, source, layout, readFor: purpose.readFor });
+    const isOfOrders = readers.some(({ purpose }) => purpose.readFor === 'orders');
+    const prices = isOfOrders ? await findUnitPrices(file, fileName(newest.uri)) : [];
     const number = plural(files, 'file');
     const count = since === null ? number : `${number} of ${since} or later`;
     return [
@@ -67,6 +70,7 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
         about,
         what: `${count}; the newest, ${fileName(newest.uri)}, fits the layout ${layout.name}.${shown}`,
       },
+      ...prices,
       ...(withoutEtag === 0 ? [] : [weaklyVersioned(about, { withoutEtag, files })]),
     ];
   } catch (error) {
