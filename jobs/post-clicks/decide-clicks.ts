@@ -99,7 +99,7 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
       select c.click_id, c.source, c.day, c.country,
         case
           when ${isContradicted} then ${CONFLICTING_STATES}
-          -- Day and month may be swapped: nobody has counted these clicks yet.
+          -- Day and month may be swapped: no run has counted these clicks yet.
           when c.day::timestamp at time zone coalesce(s."timeZone", 'UTC') > ${latestTime(EXPORTED_AT)}
             then 'after_export'
         end as held_as,

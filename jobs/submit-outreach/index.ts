@@ -60,7 +60,7 @@ function* checkRule(job: SubmitOutreachSettings): Generator<ConfigFinding> {
   if (!job.approve && (job.schedule !== null || job.after !== null)) {
     yield {
       path: ['jobs', job.name, 'approve'],
-      message: `jobs.${job.name} runs on a schedule, so nobody can approve what it submits.`,
+      message: `jobs.${job.name} runs on a schedule, so no person can approve what it submits.`,
       help: 'Set approve: true if it may spend its credits without asking. Or remove schedule and after, and start its runs yourself.',
     };
   }

@@ -8,7 +8,7 @@ import { type TellCorrectionsSettings, tellCorrectionsFields } from './settings.
 /** Tells people who work in the service that orders changed after they were posted, by a note or a task on the deal. */
 export const tellCorrections: JobKind<TellCorrectionsSettings, CorrectionsReport> = {
   kind: 'tell-corrections',
-  summary: 'tell people in the service which posted orders have changed since',
+  summary: 'report changes of posted orders to people in the service since',
   nouns: { items: 'notes', done: 'added' },
   fields: tellCorrectionsFields,
   readsOfSource: [],
@@ -46,8 +46,8 @@ function* crossCheck(
     else if (other !== undefined)
       yield {
         path,
-        message: `jobs.${name}.of: jobs.${other.name} tells the corrections of "${job}" already.`,
-        help: 'Let one job tell them: two jobs would tell some as notes of one, and some as those of the other.',
+        message: `jobs.${name}.of: jobs.${other.name} reports the corrections of "${job}" already.`,
+        help: 'Let one job report them: two jobs would report some as notes of one, and some as those of the other.',
       };
   }
 }

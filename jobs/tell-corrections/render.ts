@@ -4,9 +4,9 @@ import { clause, plural } from '../../src/render/text.ts';
 import { describeRunDoubts } from '../../src/reports/doubts/doubts.ts';
 import type { CorrectionsReport } from './report.ts';
 
-/** Renders which changes of posted orders a run has told. */
+/** Renders which changes of posted orders a run has reported. */
 export const renderCorrections: ReportRenderer<CorrectionsReport> = {
-  did: ({ told }) => `${plural(told, 'correction')} told`,
+  did: ({ told }) => `${plural(told, 'correction')} reported`,
   tally(counts, { isPlan = false, details } = {}) {
     const noun = details?.told === 'task' ? 'task' : 'note';
     return {
@@ -15,9 +15,9 @@ export const renderCorrections: ReportRenderer<CorrectionsReport> = {
       whole: plural(counts.corrections, 'order'),
       meaning: 'changed after the service had accepted them',
       lines: [
-        ['told', counts.told, { note: `in ${plural(counts.notes, noun)}`, color: 'green', always: true }],
-        ['told before', counts.told_before, { note: 'this run', always: true }],
-        [isPlan ? 'would be told' : 'to be told', counts.ready],
+        ['reported', counts.told, { note: `in ${plural(counts.notes, noun)}`, color: 'green', always: true }],
+        ['reported before', counts.told_before, { note: 'this run', always: true }],
+        [isPlan ? 'would be reported' : 'to be reported', counts.ready],
         ['on the next day', counts.waiting, { note: `a deal gets one ${noun} a day` }],
         ['held', counts.held, { note: 'what they come to now is not known yet' }],
         ['without a deal', counts.no_deal, { note: 'the service did not name one', color: 'yellow' }],

@@ -120,7 +120,7 @@ export type Surroundings = {
   readonly stderr: NodeJS.WriteStream;
 };
 
-const INTRODUCTION = `Reads the order and customer exports of shops, and tells an influencer-marketing
+const INTRODUCTION = `Reads the order and customer exports of shops, and reports to an influencer-marketing
 service which orders an influencer earned: each order once, and none lost.`;
 
 const EXIT_CODES = `
@@ -129,7 +129,7 @@ npx influencer-sync help <word> finds commands, pages and error codes.
 
 Exit codes: 0 success, 1 unreachable, or a crash, 2 configuration or usage,
 3 done; rows or orders wait for you, 4 key refused, 5 already running,
-6 in doubt, 7 the ledger lost claims, 8 forget found nobody, 130 interrupted`;
+6 in doubt, 7 the ledger lost claims, 8 forget found no customer, 130 interrupted`;
 
 /** Runs one command line. Known errors are explained and others are reported as bugs; it never throws. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
@@ -206,7 +206,7 @@ function refuseOptionsFirst(program: Command, words: readonly string[]): void {
   const at = words.findIndex((word) => names.has(word));
   if (at < 1 || !first.startsWith('-') || /^-(?:h|V|-help|-version)$/.test(first)) return;
   throw usageError(
-    `${toPrintableLine(first)} stands before the command.`,
+    `${toPrintableLine(first)} is before the command.`,
     `Write options after it:  npx influencer-sync ${[...words.slice(at), ...words.slice(0, at)].map(shellWord).join(' ')}`,
   );
 }

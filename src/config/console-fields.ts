@@ -98,7 +98,7 @@ export const consoleSchema = section('The console: pages that show what happened
           .boolean()
           .default(false)
           .describe(
-            'Whether to accept an email although the provider does not send email_verified. Only for a provider whose users cannot choose their address. With email_verified: false, nobody is signed in.',
+            'Whether to accept an email although the provider does not send email_verified. Only for a provider whose users cannot choose their address. With email_verified: false, the sign-in is refused.',
           ),
         operators: names('Names of operators.'),
         operator_groups: names('Groups whose members are operators.'),

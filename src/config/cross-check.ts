@@ -141,7 +141,7 @@ function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Ge
   if (everybody.every((list) => list.length === 0))
     yield finding(
       path,
-      ' lets nobody in.',
+      ' lets no person sign in.',
       "List the people who may change everything in `operators` or `operator_groups`, those of marketing in `marketing` or `marketing_groups`, and those who may only look in `viewers` or `viewer_groups`; `viewers: ['*']` is everybody whom the provider signs in.",
     );
 }

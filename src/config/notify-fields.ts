@@ -73,7 +73,7 @@ const ping = z
   .strictObject({
     kind: z.literal('ping'),
     url: text(2_000).describe(
-      'Address of the check, for example at healthchecks.io. The tool adds /start, /<exit code> or nothing. {job} stands for the name of the job. Use an environment variable.',
+      'Address of the check, for example at healthchecks.io. The tool adds /start, /<exit code> or nothing. {job} is replaced by the name of the job. Use an environment variable.',
     ),
     jobs: optional(oneOrMore(z.string().regex(NAME), { error: 'names' })).describe(
       'Job, or a list of jobs. Omit it for every job, with {job} in url.',

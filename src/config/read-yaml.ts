@@ -148,7 +148,7 @@ class Walker {
     } else if (result.kind === 'unreadable') {
       this.problems.push({ where, message: result.message, help: result.help });
     } else {
-      const help = `Write \${NAME} or \${NAME:-default}, not nested; $\${ stands for a plain \${.`;
+      const help = `Write \${NAME} or \${NAME:-default}, not nested; $\${ is a plain \${.`;
       this.problems.push({
         where,
         message: `${JSON.stringify(result.fragment)} is not a valid reference to a variable.`,

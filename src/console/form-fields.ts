@@ -35,7 +35,7 @@ export const dayField = z
   .refine(isDay, 'The form does not name a day.');
 
 /** What a person ticks before something that nobody can undo (`actionForm`, `confirm`). */
-export const understood = z.literal('yes', { error: 'Tick the box: nobody can undo this.' });
+export const understood = z.literal('yes', { error: 'Tick the box: this cannot be undone.' });
 
 /** The reason for a change. It is stored with the change and never blank. */
 export const reasonField = z

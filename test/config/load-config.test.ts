@@ -513,7 +513,7 @@ describe('problems of a configuration', () => {
       'a provider that lets nobody in',
       'database:',
       "console: {url: 'https://ops.example', auth: {oidc: {issuer: 'https://login.example', client_id: a, client_secret: b}}}\ndatabase:",
-      { message: 'console.auth.oidc lets nobody in.' },
+      { message: 'console.auth.oidc lets no person sign in.' },
     ],
     [
       'a console at another path than its address says',

@@ -437,7 +437,7 @@ function factsOf({ method, path, sendsKey, repeatable, credits }: Operation): re
     `${method} ${path}${sendsKey ? '' : ', without a key'}`,
     ...(repeatable
       ? []
-      : ['Must not be repeated: if the answer is lost, nobody knows whether it was processed.']),
+      : ['Must not be repeated: if the answer is lost, it is not known whether it was processed.']),
     ...(credits === null ? [] : [`Costs ${credits}.`]),
   ];
 }

@@ -149,12 +149,12 @@ export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
     value: 'not_recorded',
     ask: (source, about) =>
       about === ''
-        ? `${source} does not say who has consented. Has nobody in it refused?`
+        ? `${source} does not say who has consented. Did every customer in it agree to be contacted?`
         : `${source} says who has refused (${about}), but not who has consented. May all others be submitted?`,
     help: 'If so: --consent not_recorded. Otherwise leave this export out.',
     isValid: (value) => value === 'not_recorded',
     fault: 'Write not_recorded.',
-    choices: [{ value: 'not_recorded', label: 'yes: nobody, or nobody else, has refused' }],
+    choices: [{ value: 'not_recorded', label: 'yes: all customers, or all others, may be contacted' }],
   },
   missingColumns: {
     flag: '--missing-columns',
@@ -407,7 +407,7 @@ export async function askOwners(
     const chosen = await select<string>({
       message: toPrintableLine(`Who owns the code ${maskAddresses(code)}?`),
       ...terminal,
-      options: [{ value: '', label: 'nobody of these' }, ...options],
+      options: [{ value: '', label: 'none of these' }, ...options],
     });
     if (isCancel(chosen)) return null;
     owners.push(...proposed.filter(({ dealId }) => dealId === chosen));

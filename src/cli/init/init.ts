@@ -28,7 +28,7 @@ export const initCommand: CommandDefinition = {
       )
       .option(
         '--consent <answer>',
-        'not_recorded, if an export of customers does not say who consented and nobody in it refused',
+        'not_recorded, if an export of customers does not say who consented and none of them refused',
         collect(['not_recorded']),
       )
       .option(

@@ -101,7 +101,7 @@ ${actionForm(visit, '/bulk/confirm', {
   isMain: true,
   ...(decision === 'resend'
     ? {
-        confirm: `I understand that if the service has already processed ${entries === 1 ? 'it' : `any of these ${countOf('resend', entries)}`}, an influencer is credited twice, and nobody can undo that.`,
+        confirm: `I understand that if the service has already processed ${entries === 1 ? 'it' : `any of these ${countOf('resend', entries)}`}, an influencer is credited twice, which cannot be undone.`,
       }
     : {}),
 })}`;

@@ -249,6 +249,6 @@ function forms({ sourceFileId, state }: ListedFile, visit: Visit): Html {
   const form = (path: ActionPath, title: string, about: string) => html`<h2>${title}</h2>
 <p>${about}</p>
 ${actionForm(visit, path, { hidden: { file: sourceFileId, state }, button: title })}`;
-  return html`${state === 'held' ? form('/files/release', 'Discard its rows', 'Nobody needs them: none of its rows ever count. A run still reads a new version under its name.') : null}
+  return html`${state === 'held' ? form('/files/release', 'Discard its rows', 'They are not needed: none of its rows ever count. A run still reads a new version under its name.') : null}
 ${state === 'reading' ? null : form('/files/reread', 'Read it again', 'The next run reads the file again if it still exists in the same version, for example after you corrected its layout. Posted orders stay posted. If the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.')}`;
 }

@@ -96,7 +96,7 @@ function throwDamagedHeader(line: number): never {
 function holdSecondTable(line: number): FileHeld {
   return new FileHeld({
     code: 'second_table',
-    message: `Another table begins on line ${line}: names of the header stand there in other columns. It may say what was refunded or cancelled, so nothing of this file is read.`,
+    message: `Another table begins on line ${line}: names of the header are there in other columns. It may say what was refunded or cancelled, so nothing of this file is read.`,
     help: 'Export each table as a file of its own. If the other table does not matter, remove it.',
   });
 }

@@ -300,7 +300,7 @@ const REPLIES: Readonly<Record<ClaimAnswerKind, string>> = {
   no_code: 'The order carries no code or link of yours.',
   several_orders: 'Several orders have this id. Please say in which shop it was placed.',
   similar_id: 'No order has this id. Please check how it is written.',
-  candidates: 'Please send the id of the order: amount and day are not enough to tell which one it is.',
+  candidates: 'Please send the id of the order: amount and day do not show which one it is.',
   not_in_exports: 'No such order was placed on that day.',
   day_not_exported: 'The orders of that day are not complete here yet. You get another answer when they are.',
 };

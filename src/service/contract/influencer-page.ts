@@ -79,7 +79,7 @@ export const influencerPageOperations = {
         .string()
         .regex(DAY, 'must be a day of the calendar, as DD-MM-YYYY')
         .meta({ title: 'day as DD-MM-YYYY' }),
-      assigned_to: text.nullable().describe('User id; null: nobody.'),
+      assigned_to: text.nullable().describe('User id; null: no person.'),
     }),
     response: messageResponse,
     repeatable: false,

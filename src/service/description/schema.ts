@@ -164,7 +164,7 @@ const events = z.strictObject({
   kind: path
     .default('webhook_type')
     .describe(
-      'Whether an event names its kind is not shown. Path of the member that does; without it, the members of the event or the address tell. Source: the name in create_webhook.',
+      'Whether an event names its kind is not shown. Path of the member that does; without it, the members of the event or the address show it. Source: the name in create_webhook.',
     ),
   kinds: z
     .partialRecord(z.enum(webhookTypes), name)
@@ -361,7 +361,7 @@ export const serviceSchema = z
       })
       .prefault({})
       .describe(
-        'Answers that list records. How an operation is paged is set in operations. If it is not, these members tell, beside or around the list, and headers of the same names (X-Total-Count).',
+        'Answers that list records. How an operation is paged is set in operations. If it is not, these members show it, beside or around the list, and headers of the same names (X-Total-Count).',
       ),
     ids: z
       .enum(['as_specified', 'text', 'number'])

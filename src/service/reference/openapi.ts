@@ -258,7 +258,7 @@ const COMPONENTS = {
   schemas: {
     Error: {
       type: 'object',
-      description: 'Section Errors: the reason stands in message; a field named error may also carry it.',
+      description: 'Section Errors: the reason is in message; a field named error may also carry it.',
       properties: { message: { type: 'string' }, error: {}, error_message: { type: 'string' } },
       additionalProperties: {},
     },

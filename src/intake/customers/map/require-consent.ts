@@ -28,7 +28,7 @@ export function requireFormat(names: readonly string[], layout: Layout): void {
   throw new FileHeld({
     code: 'header_mismatch',
     message: `The file has none of the columns that identify ${layout.title}: ${quoteAll(signs)}.`,
-    help: `Export the file with one of these columns, or set the layout of its format on the source. For your own export, use generic-customers or a layout without signature. Nobody in the file is submitted.`,
+    help: `Export the file with one of these columns, or set the layout of its format on the source. For your own export, use generic-customers or a layout without signature. No customer in the file is submitted.`,
   });
 }
 
@@ -66,19 +66,19 @@ export function requireConsent(
     throw new FileHeld({
       code: 'consent_column_unread',
       message: `The file has a column ${quoteAll([unread.name])}, in which the layout ${reader.name} reads consent. The layout ${layout.name} does not read it.`,
-      help: `Set layout: ${reader.name} under sources.${source.name} if it is such an export. Otherwise add the column to consent.columns of your layout. Nobody in the file is submitted.`,
+      help: `Set layout: ${reader.name} under sources.${source.name} if it is such an export. Otherwise add the column to consent.columns of your layout. No customer in the file is submitted.`,
     });
   }
   if (source.consent === 'not_recorded') return;
   const near = names.filter((name) => LIKE_CONSENT.test(toNfkc(name))).slice(0, MAX_NEAR);
   const missing =
     wanted.length === 0
-      ? `The layout ${layout.name} does not say which column holds consent, so nobody can tell who in this file has refused.`
+      ? `The layout ${layout.name} does not say which column holds consent, so it is not known who in this file has refused.`
       : `The file has no column of consent: the layout ${layout.name} looks for ${quoteAll(wanted)}.`;
   throw new FileHeld({
     code: 'consent_column_missing',
     message: `${missing}${near.length === 0 ? '' : ` The file has ${quoteAll(near)}.`}`,
-    help: `Export the file with that column, or add its own column to consent.columns of the layout. If this export does not record consent, set consent: not_recorded under sources.${source.name}. Nobody in the file is submitted.`,
+    help: `Export the file with that column, or add its own column to consent.columns of the layout. If this export does not record consent, set consent: not_recorded under sources.${source.name}. No customer in the file is submitted.`,
   });
 }
 
@@ -102,7 +102,7 @@ function requireRefusals(header: ResolvedHeader, layout: Layout): void {
   throw new FileHeld({
     code: 'column_missing',
     message: `The file lacks ${named}, in which the layout ${layout.name} reads who has refused. Without it, people who refused would be submitted.`,
-    help: `Export the file again with that column. If this export never has it and nobody refuses there, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and add the column with the reason: may_be_missing: { ${JSON.stringify(first[0])}: "…" }. Nobody in the file is submitted.`,
+    help: `Export the file again with that column. If this export never has it and nobody refuses there, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and add the column with the reason: may_be_missing: { ${JSON.stringify(first[0])}: "…" }. No customer in the file is submitted.`,
   });
 }
 

@@ -255,7 +255,7 @@ test('a layout without consent can be loaded, but its files are held until the s
   expect(await holdReason(mapCustomerLines('own', lines, { layout }))).toMatchObject({
     code: 'consent_column_missing',
     message:
-      'The layout own does not say which column holds consent, so nobody can tell who in this file has refused. The file has "Newsletter".',
+      'The layout own does not say which column holds consent, so it is not known who in this file has refused. The file has "Newsletter".',
     help: expect.stringContaining('consent: not_recorded under sources.shop'),
   });
   expect((await mapCustomerLines('own', lines, { layout, ...NOT_RECORDED })).customers).toHaveLength(1);
