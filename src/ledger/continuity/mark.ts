@@ -216,7 +216,9 @@ function unavailable(cause: unknown, { uri, doing }: { uri: string; doing: 'read
       : `${problem.path}: ${problem.reason} (${problem.code}).`;
   const needs = /^s3:/i.test(uri)
     ? 'The credentials need s3:ListBucket on the bucket of ledger.mark_uri, and s3:GetObject, s3:PutObject and s3:DeleteObject below it.'
-    : 'Let the user of influencer-sync write to the folder of ledger.mark_uri, keep space free, and put nothing else into it.';
+    : problem?.code === 'ENOSPC' || problem?.code === 'EDQUOT'
+      ? 'Free space there and run the command again: what was not sent is sent then.'
+      : 'Let the user of influencer-sync write to the folder of ledger.mark_uri, keep space free, and put nothing else into it. Then run the command again.';
   return new KnownError({
     code: 'mark_unavailable',
     message: `The mark of the ledger cannot be ${doing}. ${why}`,
