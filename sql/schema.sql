@@ -1769,7 +1769,7 @@ COMMENT ON COLUMN bi.conflicts.disposition_reason IS 'Why it is held, if it is.'
 
 COMMENT ON COLUMN bi.conflicts.matched_by IS 'What decided who is credited: explicit, code or link. Null: nothing.';
 
-COMMENT ON COLUMN bi.conflicts.target IS 'Who is credited: deal:<id>, collab:<id> or handle:<name>. Null: nobody, because the order is held.';
+COMMENT ON COLUMN bi.conflicts.target IS 'Who is credited: deal:<id>, collab:<id> or handle:<name>. Null: no one, because the order is held.';
 
 COMMENT ON COLUMN bi.conflicts.influencer_handle IS 'Creator who is credited, if known.';
 
@@ -1781,7 +1781,7 @@ COMMENT ON COLUMN bi.conflicts.last_target IS 'Who would be credited if the last
 
 COMMENT ON COLUMN bi.conflicts.last_influencer_handle IS 'Creator of last_target, if known.';
 
-COMMENT ON COLUMN bi.conflicts.explicit_target IS 'Who would be credited if only the name in the export counted. Null: it names nobody.';
+COMMENT ON COLUMN bi.conflicts.explicit_target IS 'Who would be credited if only the name in the export counted. Null: it names no one.';
 
 COMMENT ON COLUMN bi.conflicts.explicit_influencer_handle IS 'Creator of explicit_target, if known.';
 

@@ -15,6 +15,7 @@ const PRIVATE_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bsettl\w+ the past\b/i, 'recover previous runs'],
   [/\bsightings?\b/i, 'unchanged orders'],
   [/\bbeats?\b/i, 'heartbeat'],
+  [/\bnobody\b/i, 'no one, no customer, it is not known'],
   [/\bway (it was|they were) met\b/i, 'discovered through'],
 ];
 
