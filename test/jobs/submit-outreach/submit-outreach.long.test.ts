@@ -225,7 +225,7 @@ describe('the size of a run', () => {
     const shop = await openOutreach('platform: instagram, credits: 40, schedule: "5 * * * *"');
     const scheduled = await shop.cli('run', 'outreach');
     expect(scheduled).toMatchObject({ exitCode: 2 });
-    expect(scheduled.stderr).toContain('nobody can approve');
+    expect(scheduled.stderr).toContain('no person can approve');
     shop.write('mirror.yaml', 'sources: {}\njobs: {mirror: {kind: mirror-account}}\n');
     const mirror = await shop.cli('run', 'mirror', '--yes', '--config', 'mirror.yaml');
     expect(mirror).toMatchObject({ exitCode: 2 });
