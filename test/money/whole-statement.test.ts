@@ -430,11 +430,12 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
   ) => {
     const found = await readCreatorStatement(db, { month, dealId, creator, rules });
     if (found === null) return null;
-    const { statement, orderNames, earlier, formerCreators, hasMoved, ...whose } = found;
+    const { statement, orderNames, earlier, former, formerCreators, hasMoved, ...whose } = found;
     return {
       ...{
         whose: Object.values(whose).join(' '),
         lines: statement.lines.map(told),
+        former,
         formerCreators,
         hasMoved,
       },
@@ -449,6 +450,7 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
   const isCorrection = (one: string) => one.startsWith('correction');
   const march = {
     ...{ whose: 'D1 mia.now B9 Nine', held: ['D1 EUR 1 90.0000'], formerCreators: ['mia'], hasMoved: false },
+    former: null,
     lines: lines.filter((one) => !isCorrection(one)),
     orderNames: [
       ['2', '#2'],
@@ -459,12 +461,21 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
   expect(await read('D1')).toEqual(march);
   const ofMia = {
     ...{ whose: 'D1 mia B9 Nine', held: [], formerCreators: ['mia'], hasMoved: true, orderNames: [] },
+    former: 'mia',
     ...{ lines: lines.filter(isCorrection), earlier: [['order:1', before]] },
   };
   expect(await read('D1', '2025-03', { creator: '@Mia' })).toEqual(ofMia);
   expect(await read('D1', '2025-03', { creator: 'mia.now' }), 'of today').toEqual(march);
   expect(await read('D1', '2025-03', { creator: 'dan' }), 'of another deal').toBeNull();
-  const none = { lines: [], held: [], formerCreators: [], hasMoved: false, orderNames: [], earlier: [] };
+  const none = {
+    lines: [],
+    held: [],
+    former: null,
+    formerCreators: [],
+    hasMoved: false,
+    orderNames: [],
+    earlier: [],
+  };
   expect(await read('D2'), 'of two creators').toEqual({ ...none, whose: 'D2   ' });
   expect(await read('D3')).toMatchObject({
     whose: expect.stringMatching(/^D3 @?cleo B8 $/i),
