@@ -1,5 +1,5 @@
 import type { LayoutField } from '../../../core/layout.ts';
-import { CODES_IN_TEXT } from '../../../core/text/codes-in-text.ts';
+import { LINE_OF_CODES } from '../../../core/text/codes-in-text.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { toPrintableJson } from '../../../core/text/printable.ts';
 import { joinLines } from '../../../core/text/wrap.ts';
@@ -238,7 +238,7 @@ export function ordersText(
     times.formats !== null && times.formats.length > 0 && `times: ${list(times.formats)}`,
     areUtc && 'time_zone: UTC     # by the names of the times',
     hasText
-      ? `codes: { pattern: ${quote(CODES_IN_TEXT)} }     # a code after a word for it, inside text; other words are none`
+      ? `${LINE_OF_CODES}     # codes after a word for them, inside text; other words are none`
       : split.length > 0 && `codes: { split: ${list(split)} }`,
     timeOfDay !== null && `time_of_day: ${list([nameOf(timeOfDay.column)])}`,
     status !== undefined && statusText(status, words),

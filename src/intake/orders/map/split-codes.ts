@@ -14,18 +14,22 @@ export const MAX_CODES = 50;
 
 /**
  * Creates the splitter for a layout. It returns each code once, and at most one more than an order may have.
- * A cell that the pattern does not match is split without it, so that no code is missed. A first match without its
- * group says that the cell may have none. A list as JSON writes it has an item for each code. `null` or `N/A` is no code, and an e-mail address in a code is masked. No influencer owns
- * such a code, because codes.csv may not contain one.
+ * What the pattern finds may be a list, too. A cell that it does not match is read without it, so that no code is
+ * missed. A first match without its group says that the cell may have none. A list as JSON writes it has an item for
+ * each code. `null` or `N/A` is no code, and an e-mail address in a code is masked. No influencer owns such a code,
+ * because codes.csv may not contain one.
  */
 export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter {
   const search = pattern === null ? null : linearPattern(pattern);
-  const read = (parts: Iterable<string>): readonly string[] => {
+  const read = (lists: Iterable<string>): readonly string[] => {
     const codes = new Set<string>();
-    for (const part of parts) {
-      const code = maskAddresses(cleanText(part));
-      if (code !== '' && !saysNoValue(code)) codes.add(code);
-      if (codes.size > MAX_CODES) break;
+    for (const list of lists) {
+      const parts = split.reduce((all, separator) => all.flatMap((part) => part.split(separator)), [list]);
+      for (const part of parts) {
+        const code = maskAddresses(cleanText(part));
+        if (code !== '' && !saysNoValue(code)) codes.add(code);
+        if (codes.size > MAX_CODES) return [...codes];
+      }
     }
     return [...codes];
   };
@@ -36,9 +40,7 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
     const found = search === null ? [] : read(search.matches(cell));
     const [first = null] = search === null ? [] : search.matches(cell);
     if (found.length > 0 || first === '') return found;
-    let parts = itemsOf(cell) ?? [cell];
-    for (const separator of split) parts = parts.flatMap((part) => part.split(separator));
-    return read(parts);
+    return read(itemsOf(cell) ?? [cell]);
   });
 }
 

@@ -937,7 +937,7 @@ test('codes inside text are asked about, and a layout reads them by a pattern', 
   };
   expect(propose(header, rows)).toMatchObject(asked);
   expect(propose([...header.slice(0, 4), 'Notes'], rows)).toMatchObject({ unclear: [{ header: 'Notes' }] });
-  const layout = { columns: { codes: ['Order note'] }, codes: { pattern: CODES_IN_TEXT } };
+  const layout = { columns: { codes: ['Order note'] }, codes: CODES_IN_TEXT };
   expect(propose(header, rows, new Map([['order note', 'codes']]))).toMatchObject({ layout });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CODES_IN_TEXT, helpForCodesInText } from '../../../../src/core/text/codes-in-text.ts';
+import { CODES_IN_TEXT, helpForCodesInText, LINE_OF_CODES } from '../../../../src/core/text/codes-in-text.ts';
 import { foldCode } from '../../../../src/core/text/fold.ts';
 import { loadLayout } from '../../../../src/intake/layout/load-layout.ts';
 import { codeSplitter } from '../../../../src/intake/orders/map/split-codes.ts';
@@ -47,13 +47,15 @@ test.each(['МIA10', 'mıa10', 'MIA-10', 'MIA1O', 'MIÁ10', 'MIA10🔥'])(
 );
 
 test.each([
-  ['Code: MIRA10, thanks', ['MIRA10']],
+  ['Code: MIRA10, thanks', ['MIRA10', 'thanks']],
+  ['Codes: MIRA10, LEO15 & zoe, please', ['MIRA10', 'LEO15', 'zoe', 'please']],
+  ['code MIRA10 and LEO15 were shown', ['MIRA10', 'LEO15']],
   ['please use promo code mira10.', ['mira10']],
   ['Gutscheincode MIRA10 gezeigt; voucher code: LEO-15', ['MIRA10', 'LEO-15']],
   ['please leave at the door', []],
   [' MIRA10 ', ['MIRA10']],
 ])('a text %j has the codes %j by the pattern that is proposed for text', (cell, codes) => {
-  expect(codeSplitter({ split: [','], pattern: CODES_IN_TEXT })(cell)).toEqual(codes);
+  expect(codeSplitter(CODES_IN_TEXT)(cell)).toEqual(codes);
   const help = helpForCodesInText([cell]);
-  expect(help?.includes(CODES_IN_TEXT) === true).toBe(codes.length > 0 && cell !== ' MIRA10 ');
+  expect(help?.includes(LINE_OF_CODES) === true).toBe(codes.length > 0 && cell !== ' MIRA10 ');
 });
