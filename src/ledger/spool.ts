@@ -1,26 +1,31 @@
 import {
   closeSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { withPath } from '../core/text/folder-problem.ts';
 import { databaseClock } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
+import { namesIn } from './continuity/journal-folder.ts';
 import { dispositionOf, storeLostClaims } from './continuity/lost-claims.ts';
 import { boundAccount } from './open-account.ts';
 import { type Answer, LOST, recordAnswers } from './record.ts';
 
 /** Keeps answers of the service while the database is unreachable. */
 export type Spool = {
-  /** Writes the answer and fsyncs it. The answer is durable when the call returns. */
+  /**
+   * Writes the answer and fsyncs it. The answer is durable when the call returns.
+   *
+   * @throws the error of the file system if it cannot be written as a whole. None of it is then kept.
+   */
   append(answer: Answer): void;
 };
 
@@ -46,7 +51,7 @@ export function openSpool(folder: string, owner: string): Spool {
       const file = openSync(join(folder, owner + ENDING), 'a', 0o600);
       try {
         withPath(folder, () => {
-          writeSync(file, `${JSON.stringify(answer)}\n`);
+          writeLine(file, JSON.stringify(answer));
           fsyncSync(file);
         });
       } finally {
@@ -61,6 +66,18 @@ export function openSpool(folder: string, owner: string): Spool {
       }
     },
   };
+}
+
+/** Writes a line as a whole, or removes what was written of it: the next line would become a part of it. */
+function writeLine(file: number, line: string): void {
+  const { size } = fstatSync(file);
+  try {
+    // Unlike writeSync, it writes on if the system took only a part, for example because the disk is nearly full.
+    writeFileSync(file, `${line}\n`);
+  } catch (error) {
+    ftruncateSync(file, size);
+    throw error;
+  }
 }
 
 export type Replayed = {
@@ -160,13 +177,8 @@ async function isOf(db: Database, { entryId, attempt }: Answer, writer: string):
   return (await attempts.where(sql`owner::text`, '=', writer).executeTakeFirst()) !== undefined;
 }
 
-function spoolFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => name.endsWith(ENDING));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
+function spoolFiles(folder: string): readonly string[] {
+  return namesIn(folder).filter((name) => name.endsWith(ENDING));
 }
 
 type SpoolFile = {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   appendFileSync,
@@ -58,6 +59,37 @@ it('the spool skips a line that a crash truncated, because it was not acknowledg
   openSpool(join(folder, 'spool'), worker.owner).append(accepted(entryId));
   appendFileSync(join(folder, 'spool', `${worker.owner}.ndjson`), '{"entryId":"99","att');
   expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toMatchObject({ answers: 1 });
+});
+
+it('an answer of which the disk takes only a part is not acknowledged, and stays a doubt; the next one is kept', async () => {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  const [long, short] = await Promise.all(
+    ['1', '2'].map((orderId) => insertEntry(db, { runId: worker.runId, orderId })),
+  );
+  for (const entryId of [long, short]) await mustClaim(worker, entryId ?? '');
+  const outcome = { kind: 'rejected', httpStatus: 404, message: 'x'.repeat(1_000), stopsGate: false } as const;
+  const answers = [{ ...accepted(long ?? ''), outcome }, accepted(short ?? '')];
+  const url = new URL('../../src/ledger/spool.ts', import.meta.url).href;
+  const script = `
+    const { openSpool } = await import(${JSON.stringify(url)});
+    const spool = openSpool(${JSON.stringify(join(folder, 'spool'))}, '${worker.owner}');
+    for (const answer of ${JSON.stringify(answers)})
+      try { spool.append(answer); console.log('kept'); } catch ({ code }) { console.log(code); }`;
+  // No file may be longer than 512 bytes (dash) or 1024 (bash), as on a file system that is nearly full.
+  const { stdout } = spawnSync(
+    'sh',
+    ['-c', 'trap "" XFSZ; ulimit -f 1; exec "$0" --input-type=module -e "$1"', process.execPath, script],
+    { encoding: 'utf8' },
+  );
+  expect(stdout).toBe('EFBIG\nkept\n');
+  await endLeases(db, worker);
+  expect(await replaySpool(db, join(folder, 'spool'), randomUUID())).toEqual({
+    ...{ answers: 1, lost: 0, unreadable: 0 },
+  });
+  expect(await reapLost(db)).toBe(1);
+  expect((await readFacts(db, long ?? '')).state).toBe('in_doubt');
+  expect((await readFacts(db, short ?? '')).state).toBe('accepted');
 });
 
 it('a spooled answer changes nothing if it was already recorded', async () => {

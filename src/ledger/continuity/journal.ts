@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -96,7 +96,8 @@ export function openJournal(options: JournalOptions): Journal {
     if (files.length === 0) throw new Error('the journal is closed');
     try {
       const chained = chainLines(lines, end);
-      for (const { file, path } of files) withPath(path, () => writeWhole(file, chained.bytes));
+      // Unlike writeSync, it writes on if the system took only a part, for example because the disk is nearly full.
+      for (const { file, path } of files) withPath(path, () => writeFileSync(file, chained.bytes));
       count?.note(chained.end);
       end = chained.end;
     } catch (error) {
@@ -288,9 +289,4 @@ function fileIdOf({ dev, ino, birthtimeNs }: BigIntStats): string {
 export function isProof(path: string, head: JournalHead): boolean {
   const boot = readBootId();
   return boot !== null && head.boot === boot && head.file === fileIdOf(statSync(path, { bigint: true }));
-}
-
-/** Writes all bytes. A single write may take only a part of it, for example when the disk fills up. */
-function writeWhole(file: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
