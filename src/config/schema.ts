@@ -288,16 +288,12 @@ export function toConfig(path: string, file: PipelineFile, variables: readonly s
   const description = toDescription(file);
   const { mark_uri: markUri, ...storeOfMark } = file.ledger;
   const { secret, previous_secret, header_prefix: _prefix, encoding: _encoding, ...receiver } = file.webhooks;
+  const { duplicate_orders: _duplicates, ...ofApi } = file.api;
   const { grace_seconds: grace, ...listening } = file.serve;
   return {
     path,
     variables,
-    api: {
-      ...camelCased(file.api),
-      url: file.api.url.replace(/\/+$/, ''),
-      duplicateOrders: description.duplicate_orders,
-      description,
-    },
+    api: { ...camelCased(ofApi), url: file.api.url.replace(/\/+$/, ''), description },
     database: {
       ...camelCased(file.database),
       /** The folder of the embedded database and of the spool. */

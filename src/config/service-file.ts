@@ -99,6 +99,11 @@ const MOVED: readonly (readonly [old: readonly [string, string], now: readonly s
   ],
 ];
 
+/** Finds the old place of a setting, for example `api.duplicate_orders`. Null if it had none. */
+export function oldPlaceOf(path: readonly string[]): readonly string[] | null {
+  return MOVED.find(([, now]) => ['service', ...now].join('.') === path.join('.'))?.[0] ?? null;
+}
+
 /** Finds settings that pipeline.yaml sets both in their old and in their new place. */
 export function findSetTwice(content: unknown, places: Positions): readonly Problem[] {
   const at = (path: readonly string[]) =>

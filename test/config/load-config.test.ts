@@ -90,7 +90,6 @@ describe('a valid configuration', () => {
       key: '',
       concurrency: 4,
       requestsPerSecond: 4,
-      duplicateOrders: 'unknown',
       quietPeriodMinutes: 60,
       leaseSeconds: 60,
       timeoutSeconds: 30,

@@ -6,6 +6,7 @@ import { readServiceFile } from '../../src/config/service-file.ts';
 import { KnownError } from '../../src/core/known-error.ts';
 import { specifiedService } from '../../src/service/description/schema.ts';
 import { serviceJsonSchema, serviceTable, serviceYaml } from '../../tools/documents/settings.ts';
+import { runHere } from '../support/run-here.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const NO_VARIABLES = { env: {}, stored: new Map<string, never>() };
@@ -54,12 +55,27 @@ describe('the description of the service', () => {
     const { api, webhooks } = load(
       'api: { duplicate_orders: ignored }\nwebhooks: { header_prefix: X-Acme, encoding: base64 }\n',
     );
-    expect(api).toMatchObject({ duplicateOrders: 'ignored', description: { duplicate_orders: 'ignored' } });
+    expect(api).toMatchObject({ description: { duplicate_orders: 'ignored' } });
     expect(webhooks.events).toMatchObject({
       signature_header: 'X-Acme-Signature',
       timestamp_header: 'X-Acme-Timestamp',
       encoding: 'base64',
     });
+  });
+
+  test('is shown under its one name, with the old place in which the file still sets it', async () => {
+    const cwd = makeTestFolder();
+    writeFileSync(
+      join(cwd, 'pipeline.yaml'),
+      'api: { duplicate_orders: ignored }\nwebhooks: { header_prefix: X-Acme }\nsources: {}\njobs: {}\n',
+    );
+    const { stdout } = await runHere(['config', 'show', '--config', 'pipeline.yaml'], { cwd });
+    const shown = stdout.split('\n').filter((line) => /duplicate_orders|X-Acme/.test(line));
+    expect(shown).toEqual([
+      'service.duplicate_orders: ignored  (file: api.duplicate_orders)',
+      'service.events.signature_header: X-Acme-Signature  (file: webhooks.header_prefix)',
+      'service.events.timestamp_header: X-Acme-Timestamp  (file: webhooks.header_prefix)',
+    ]);
   });
 
   test('refuses a setting that is in its old and its new place', () => {

@@ -107,7 +107,6 @@ export function configOf(folder: string, url: string, job: MirrorAccountSettings
       key: 'key-of-the-stub',
       concurrency: 8,
       requestsPerSecond: 0,
-      duplicateOrders: 'unknown',
       quietPeriodMinutes: 60,
       leaseSeconds: 60,
       timeoutSeconds: 20,

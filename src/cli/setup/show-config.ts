@@ -4,6 +4,8 @@ import { findStoredSecrets, waysToSet } from '../../config/environment/read-vari
 import { isSecretSetting } from '../../config/fields.ts';
 import { databaseLocation } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
+import { oldPlaceOf } from '../../config/service-file.ts';
+import { isObject } from '../../core/json/exact-json.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import type { ConfigOptions } from '../command.ts';
 import { openConfigToRead } from '../open/open-config.ts';
@@ -105,12 +107,16 @@ function snakeCase(key: string): string {
 
 const VARIABLE = /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)/g;
 
-/** The origin of the value at a path, determined by what the file contains there. */
+/** The origin of the value at a path, determined by what the file contains there, or in the old place of the setting. */
 function originOf(written: unknown, path: readonly string[]): string {
   let value = written;
   for (const key of path) {
-    if (typeof value !== 'object' || value === null || !(key in value)) return 'default';
-    value = (value as Readonly<Record<string, unknown>>)[key];
+    if (!isObject(value) || !(key in value)) {
+      const old = oldPlaceOf(path);
+      const origin = old === null ? 'default' : originOf(written, old);
+      return origin === 'default' ? origin : `${origin}: ${old?.join('.')}`;
+    }
+    value = value[key];
   }
   const text = JSON.stringify(value) ?? '';
   const names = [...text.matchAll(VARIABLE)].flatMap(([, name]) => name ?? []);

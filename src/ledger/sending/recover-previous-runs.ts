@@ -55,14 +55,14 @@ export async function recoverPreviousRuns(run: Run, ledger: OpenLedger): Promise
   const settled = await settleByEvidence(db);
   if (settled > 0) progress.note(`Events of the service settled ${plural(settled, 'order')} in doubt.`);
   await resendUnauthorised(db, { job: job.name });
-  if (config.api.duplicateOrders !== 'ignored') return;
+  if (config.api.description.duplicate_orders !== 'ignored') return;
   const resent = await resendRestedDoubts(db, {
     job: job.name,
     quietPeriodMs: config.api.quietPeriodMinutes * MS_PER_MINUTE,
   });
   if (resent > 0)
     progress.note(
-      `${plural(resent, 'order in doubt is', 'orders in doubt are')} sent again after the quiet period (api.duplicate_orders: ignored).`,
+      `${plural(resent, 'order in doubt is', 'orders in doubt are')} sent again after the quiet period (service.duplicate_orders: ignored).`,
     );
 }
 

@@ -48,7 +48,8 @@ async function openRuns() {
   const worker = await startWorker(db, { journal });
   const run = (duplicateOrders: 'ignored' | 'unknown') => {
     const notes: string[] = [];
-    const api = { duplicateOrders, quietPeriodMinutes: QUIET_MINUTES };
+    const description = { duplicate_orders: duplicateOrders };
+    const api = { description, quietPeriodMinutes: QUIET_MINUTES };
     const config = { database: { dataFolder: folder }, api };
     const progress = { note: (note: string) => void notes.push(note) };
     return {
@@ -159,7 +160,7 @@ it('a doubt is sent again only after the quiet period, and only if the service i
   expect(await recover('unknown')).toEqual([]);
   expect(await states([old, fresh])).toEqual(['in_doubt', 'in_doubt']);
   expect(await recover('ignored')).toEqual([
-    '1 order in doubt is sent again after the quiet period (api.duplicate_orders: ignored).',
+    '1 order in doubt is sent again after the quiet period (service.duplicate_orders: ignored).',
   ]);
   expect(await states([old, fresh])).toEqual(['ready', 'in_doubt']);
 });
