@@ -2,14 +2,7 @@ import type { EntryState } from '../core/ledger.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { effects } from '../ledger/effects/index.ts';
 import { reapLost } from '../ledger/reap.ts';
-import {
-  acceptDoubt,
-  acknowledgeDoubleCredit,
-  approveResend,
-  type Resolved,
-  type ShownEntry,
-  writeOffDoubt,
-} from '../ledger/resolve.ts';
+import { acknowledgeDoubleCredit, decideEntry, type Resolved, type ShownEntry } from '../ledger/resolve.ts';
 import type { DecidedWhy } from '../ops/record-audit.ts';
 import {
   type DealOfHandle,
@@ -139,11 +132,10 @@ function resolve(trx: DatabaseTransaction, settlement: Named): Promise<Resolved>
   const resolution = { entryId, reason, decidedBy, shown };
   switch (decision) {
     case 'accepted':
-      return acceptDoubt(trx, { ...resolution, dealId, collabId });
+      return decideEntry(trx, { ...resolution, decision: 'accept', dealId, collabId });
     case 'write_off':
-      return writeOffDoubt(trx, resolution);
     case 'resend':
-      return approveResend(trx, resolution);
+      return decideEntry(trx, { ...resolution, decision });
     case 'acknowledge':
       return acknowledgeDoubleCredit(trx, { entryId, reason, decidedBy, credits: shownCredits });
   }

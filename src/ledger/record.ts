@@ -21,6 +21,9 @@ export type Answer = {
 /** Result for an answer whose claim is not in the database, because the database has lost commits. */
 export const LOST = 'lost';
 
+/** Where an answer was kept until it was recorded; `direct`: nowhere. */
+type Via = 'direct' | 'spool' | 'journal';
+
 /** The new state of an entry. Null if fencing kept the answer from changing it. */
 export type Recorded = EntryState | typeof LOST | null;
 
@@ -50,7 +53,7 @@ export type RecordAnswer = (answer: Answer) => Promise<EntryState | null>;
 export async function recordAnswers(
   db: Database,
   answers: readonly Answer[],
-  via: 'direct' | 'spool' | 'journal',
+  via: Via,
 ): Promise<readonly Recorded[]> {
   const rows = await rowsOf<AnsweredRow>(db)`
     with ${durable}, ${answerSteps(answers, via)}
@@ -73,10 +76,7 @@ export const durable = sql`durable as materialized (select set_config('synchrono
  * The steps of a statement that records answers: `given` has those whose claim is in the database, and `changed` the
  * entries that they changed.
  */
-export function answerSteps(
-  answers: readonly Answer[],
-  via: 'direct' | 'spool' | 'journal',
-): RawBuilder<unknown> {
+export function answerSteps(answers: readonly Answer[], via: Via): RawBuilder<unknown> {
   return sql`
     given as materialized (
       select a.* from jsonb_to_recordset(${JSON.stringify(answers.map(toRow))}::jsonb) as a(

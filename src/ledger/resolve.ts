@@ -26,27 +26,33 @@ export type ShownEntry = { readonly state: EntryState; readonly attempt: number 
 export type Resolved = { readonly done: boolean; readonly state: EntryState | null };
 
 /**
- * Transition T8, in_doubt → accepted: a person knows that the service processed the request. Also stores the
- * deal and the collaboration, if known.
+ * A decision about an entry (transition T8):
+ *
+ * - `accept`, in_doubt → accepted: a person knows that the service processed the request. Also stores the deal and the
+ *   collaboration, if known.
+ * - `write_off`, in_doubt → written_off: the outcome stays unknown, and the entry is not sent again.
+ * - `resend`, in_doubt or rejected → ready, once. The next run sends the entry again. If the service had processed the
+ *   first request, the order is credited twice.
  */
-export function acceptDoubt(
-  db: Database,
-  resolution: Resolution & { readonly dealId: string | null; readonly collabId: string | null },
-): Promise<Resolved> {
-  return decide(db, resolution, 'accept');
-}
-
-/** Transition T8, in_doubt → written_off: the outcome stays unknown, and the entry is not sent again. */
-export function writeOffDoubt(db: Database, resolution: Resolution): Promise<Resolved> {
-  return decide(db, resolution, 'write_off');
-}
+type EntryDecision = Resolution &
+  (
+    | { readonly decision: 'accept'; readonly dealId: string | null; readonly collabId: string | null }
+    | { readonly decision: 'write_off' | 'resend' }
+  );
 
 /**
- * Transition T8, in_doubt or rejected → ready, once. The next run sends the entry again. If the service had
- * processed the first request, the order is credited twice.
+ * Changes an entry by a decision. The function of the database writes the decision in the same statement, and
+ * only if the entry is in a state that the decision may change.
  */
-export function approveResend(db: Database, resolution: Resolution): Promise<Resolved> {
-  return decide(db, resolution, 'resend');
+export async function decideEntry(db: Database, made: EntryDecision): Promise<Resolved> {
+  const { decision, entryId, shown, decidedBy, reason } = made;
+  const { dealId, collabId } = decision === 'accept' ? made : { dealId: null, collabId: null };
+  const rows = await rowsOf<Resolved>(db)`
+    select done, state
+    from ledger.decide(${entryId}::bigint, ${decision}, ${shown?.state ?? null},
+      ${shown?.attempt ?? null}::integer,
+      ${decidedBy}, ${reason}, ${dealId}, ${collabId})`;
+  return rows[0] ?? { done: false, state: null };
 }
 
 /**
@@ -67,25 +73,7 @@ export async function acknowledgeDoubleCredit(
 }
 
 /**
- * Changes an entry by a decision. The function of the database writes the decision in the same statement, and
- * only if the entry is in a state that the decision may change.
- */
-async function decide(
-  db: Database,
-  resolution: Resolution & { readonly dealId?: string | null; readonly collabId?: string | null },
-  decision: 'accept' | 'write_off' | 'resend',
-): Promise<Resolved> {
-  const { entryId, shown, decidedBy, reason, dealId = null, collabId = null } = resolution;
-  const rows = await rowsOf<Resolved>(db)`
-    select done, state
-    from ledger.decide(${entryId}::bigint, ${decision}, ${shown?.state ?? null},
-      ${shown?.attempt ?? null}::integer,
-      ${decidedBy}, ${reason}, ${dealId}, ${collabId})`;
-  return rows[0] ?? { done: false, state: null };
-}
-
-/**
- * Transition T8 by declared capability (`api.duplicate_orders: ignored`): sends doubts again that are older
+ * Transition T8 by declared capability (`service.duplicate_orders: ignored`): sends doubts again that are older
  * than the quiet period, each with a decision row.
  *
  * @returns the number of entries that became ready.

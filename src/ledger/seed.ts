@@ -6,6 +6,7 @@ import { inTransaction } from '../db/in-transaction.ts';
 import { execute, rowOf, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { isAbout, isAboutOrder } from './evidence/apply-evidence.ts';
 import { enterAsWriter } from './evidence/evidence-writers.ts';
 import { neverSent } from './propose.ts';
 
@@ -33,11 +34,6 @@ export type ListedSeed = {
 
 const BATCH_ROWS = 5_000;
 const SHOWN = 3;
-
-/** True if entry `e` belongs to an order that seed `v` names. */
-const isNamed = sql`
-  e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
-  and ledger.is_platform(v.order_platform, e.order_platform)`;
 
 /**
  * Records orders that were credited elsewhere, in one transaction, so that they are never posted. Entries that
@@ -74,7 +70,7 @@ export function seedLedger(db: Database, seed: Seed): Promise<Seeded> {
       update ledger.entries e
       set state = 'held', state_reason = 'credited_elsewhere', state_changed_at = clock_timestamp()
       from ledger.evidence v
-      where v.seed_id = ${seedId}::bigint and ${isNamed} and ${neverSent} and e.state = 'ready'`;
+      where v.seed_id = ${seedId}::bigint and ${isAbout} and ${neverSent} and e.state = 'ready'`;
     return {
       seedId,
       isKnown: false,
@@ -115,12 +111,10 @@ export function undoSeed(
     await execute(trx)`
       update ledger.entries e set state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
       from ledger.evidence v
-      where v.seed_id = ${seedId}::bigint and ${isNamed} and ${neverSent} and e.state = 'held'
+      where v.seed_id = ${seedId}::bigint and ${isAbout} and ${neverSent} and e.state = 'held'
         and e.state_reason = 'credited_elsewhere'
         and not exists (
-          select from ledger.seeded_orders o
-          where ledger.fold_order_id(o.order_id) = ledger.fold_order_id(e.order_id)
-            and ledger.is_platform(o.order_platform, e.order_platform))`;
+          select from ledger.seeded_orders v where ${isAboutOrder})`;
     return { kind: 'undone', orders: Number(seed.orders) };
   });
 }
@@ -172,7 +166,7 @@ async function storeRows(trx: Transaction<DB>, seedId: string, rows: readonly Se
     insert into ledger.evidence (kind, seed_id, order_platform, order_id, entry_id, deal_id, collab_id,
       amount, currency, reason, body_sha256)
     select 'seeded', ${seedId}::bigint, v.order_platform, v.order_id,
-      (select e.entry_id from ledger.entries e where ${isNamed} order by e.entry_id limit 1),
+      (select e.entry_id from ledger.entries e where ${isAbout} order by e.entry_id limit 1),
       v.deal_id, v.collab_id, v.amount::numeric, v.currency, v.reason,
       encode(sha256(convert_to(jsonb_build_array('seed', ${seedId}::bigint, v.order_platform,
               v.order_id)::text,
@@ -191,7 +185,7 @@ async function readUntouched(trx: Transaction<DB>, seedId: string): Promise<Seed
   return rowsOf<Seeded['untouched'][number]>(trx)`
     select e.state, count(*)::float8 as orders,
       (array_agg(e.order_id order by e.entry_id))[1:${sql.lit(SHOWN)}] as examples
-    from ledger.evidence v join ledger.entries e on ${isNamed}
+    from ledger.evidence v join ledger.entries e on ${isAbout}
     where v.seed_id = ${seedId}::bigint and not ${neverSent}
     group by e.state order by e.state`;
 }

@@ -8,7 +8,7 @@ import {
 } from '../../src/ledger/evidence/apply-evidence.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
-import { approveResend } from '../../src/ledger/resolve.ts';
+import { decideEntry } from '../../src/ledger/resolve.ts';
 import { seedLedger } from '../../src/ledger/seed.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -78,7 +78,7 @@ describe('an event that names an order', () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await makeDoubt(db, worker);
-    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'test' });
+    await decideEntry(db, { decision: 'resend', entryId, reason: 'not in the dashboard', decidedBy: 'test' });
     await tell(db);
     expect((await readFacts(db, entryId)).state).toBe('accepted');
     expect(await worker.claim(entryId)).toBeNull();
@@ -296,7 +296,7 @@ describe('an event that was stored before the doubt', () => {
     await tell(db);
     await endLeases(db, worker);
     await reapLost(db);
-    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    await decideEntry(db, { decision: 'resend', entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
     // Another process claims the entry, and has not committed that yet.
     const claiming = await db.startTransaction().execute();
     await sql`update ledger.entries set state = 'sending', owner = gen_random_uuid(), attempt = 2`.execute(

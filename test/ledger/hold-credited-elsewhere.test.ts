@@ -5,7 +5,7 @@ import type { DB } from '../../src/db/tables.ts';
 import { applyEvidences } from '../../src/ledger/evidence/apply-evidence.ts';
 import { holdCreditedElsewhere } from '../../src/ledger/evidence/hold-credited-elsewhere.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
-import { approveResend } from '../../src/ledger/resolve.ts';
+import { decideEntry } from '../../src/ledger/resolve.ts';
 import { listSeeds, seedLedger, undoSeed } from '../../src/ledger/seed.ts';
 import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { setup } from '../support/setup.ts';
@@ -54,7 +54,12 @@ it('evidence holds an order that waits to be sent, and none that may have been s
   await mustClaim(worker, approved);
   const doubt = { kind: 'in_doubt', httpStatus: null, reason: 'timeout' } as const;
   await recordAnswers(db, [{ entryId: approved, attempt: 1, outcome: doubt, backoffMs: 0 }], 'direct');
-  await approveResend(db, { entryId: approved, reason: 'not in the dashboard', decidedBy: 'ada' });
+  await decideEntry(db, {
+    decision: 'resend',
+    entryId: approved,
+    reason: 'not in the dashboard',
+    decidedBy: 'ada',
+  });
   expect(await holdCreditedElsewhere(db, JOB)).toBe(1);
   const { rows } = await sql<{ entry_id: string; state: string; state_reason: string | null }>`
     select entry_id, state, state_reason from ledger.entries`.execute(db);

@@ -5,7 +5,7 @@ import type { ClaimedAttempt } from '../../src/ledger/continuity/journal-lines.t
 import { hasClaims, lookUpClaims, readNewestClaim } from '../../src/ledger/continuity/known-claims.ts';
 import { storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
-import { approveResend, writeOffDoubt } from '../../src/ledger/resolve.ts';
+import { decideEntry } from '../../src/ledger/resolve.ts';
 import { setup } from '../support/setup.ts';
 import { insertEntry, mustClaim, startWorker } from './entries.ts';
 
@@ -29,11 +29,19 @@ it('a claim is known by its entry, attempt and id, or as a lost one; it is unset
   const resolution = { reason: 'not in the dashboard', decidedBy: 'ada' };
   const sending = await claim('sending');
   await claim('in doubt', DOUBT);
-  await approveResend(db, { entryId: (await claim('approved', DOUBT)).entryId, ...resolution });
+  await decideEntry(db, {
+    decision: 'resend',
+    entryId: (await claim('approved', DOUBT)).entryId,
+    ...resolution,
+  });
   await claim('not sent', NOT_WRITTEN);
   await claim('accepted', ACCEPTED);
   await claim('rejected', REFUSED);
-  await writeOffDoubt(db, { entryId: (await claim('written off', DOUBT)).entryId, ...resolution });
+  await decideEntry(db, {
+    decision: 'write_off',
+    entryId: (await claim('written off', DOUBT)).entryId,
+    ...resolution,
+  });
   const again = await claim('the first of two', NOT_WRITTEN);
   asked.push(['the second of two', await mustClaim(worker, again.entryId)]);
   asked.push(['of another claim', { ...sending, claim: { ...sending.claim, claimId: randomUUID() } }]);

@@ -6,7 +6,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { applyLostClaims, dispositionOf, storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { applyEvidences } from '../../src/ledger/evidence/apply-evidence.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
-import { approveResend, writeOffDoubt } from '../../src/ledger/resolve.ts';
+import { decideEntry } from '../../src/ledger/resolve.ts';
 import { seedLedger, undoSeed } from '../../src/ledger/seed.ts';
 import { setup } from '../support/setup.ts';
 import {
@@ -299,7 +299,12 @@ it('a lost claim of an order that is being sent or was written off changes nothi
   const sending = await insertEntry(db, { runId: worker.runId, orderId: 'sending' });
   await mustClaim(worker, sending);
   const writtenOff = await answered(db, worker, 'written off', DOUBT);
-  await writeOffDoubt(db, { entryId: writtenOff, reason: 'not worth it', decidedBy: 'ada' });
+  await decideEntry(db, {
+    decision: 'write_off',
+    entryId: writtenOff,
+    reason: 'not worth it',
+    decidedBy: 'ada',
+  });
   const refused = await answered(db, worker, 'refused', REFUSED);
   const before = await Promise.all([sending, writtenOff, refused].map((entryId) => readEntry(db, entryId)));
   for (const orderId of ['sending', 'written off', 'refused']) await lose(db, orderId, { outcome: ACCEPTED });
@@ -321,7 +326,12 @@ it('an order that was sent changes by a lost claim only from in doubt to accepte
   ];
   const before = await readEntry(db, kept);
   const again = await answered(db, worker, 'again', DOUBT);
-  await approveResend(db, { entryId: again, reason: 'not in the dashboard', decidedBy: 'ada' });
+  await decideEntry(db, {
+    decision: 'resend',
+    entryId: again,
+    reason: 'not in the dashboard',
+    decidedBy: 'ada',
+  });
   const { doubted_at } = await readEntry(db, again);
   await lose(db, 'again', { outcome: DOUBT });
   expect(await readEntry(db, again), 'it is in doubt since its first doubtful claim').toMatchObject({
@@ -345,7 +355,7 @@ describe('a double credit', () => {
   async function sentAgain(db: Database, orderId: string, outcome: Outcome) {
     const worker = await startWorker(db);
     const entryId = await answered(db, worker, orderId, DOUBT);
-    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    await decideEntry(db, { decision: 'resend', entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
     await mustClaim(worker, entryId);
     await recordAnswers(db, [{ entryId, attempt: 2, outcome, backoffMs: 0 }], 'direct');
     const { claim_id: claimId } = await db
@@ -400,7 +410,7 @@ describe('a double credit', () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await answered(db, worker, 'found', DOUBT);
-    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    await decideEntry(db, { decision: 'resend', entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
     await recordAnswers(db, [{ entryId, attempt: 1, outcome: ACCEPTED, backoffMs: 0 }], 'spool');
     expect(await worker.claim(entryId)).toBeNull();
     expect(await readEntry(db, entryId)).toMatchObject({ state: 'accepted', attempt: 1, deal_id: 'D1' });

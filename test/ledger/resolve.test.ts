@@ -4,12 +4,10 @@ import type { Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import {
-  acceptDoubt,
   acknowledgeDoubleCredit,
-  approveResend,
+  decideEntry,
   resendRestedDoubts,
   resendUnauthorised,
-  writeOffDoubt,
 } from '../../src/ledger/resolve.ts';
 import { setup } from '../support/setup.ts';
 import {
@@ -75,23 +73,30 @@ describe('a decision of a person', () => {
     const refused = await answer(db, worker, '2', rejectedBy(404));
     const doubtful = await answer(db, worker, '3', doubt);
     const by = { reason: 'looked up', decidedBy: 'ada' };
-    const accept = (entryId: string) => acceptDoubt(db, { ...by, entryId, dealId: 'D2', collabId: null });
+    const accept = (entryId: string) =>
+      decideEntry(db, { decision: 'accept', ...by, entryId, dealId: 'D2', collabId: null });
     expect(await accept(settled)).toEqual({ done: false, state: 'accepted' });
     expect(await accept(refused)).toEqual({ done: false, state: 'rejected' });
-    expect(await writeOffDoubt(db, { ...by, entryId: refused })).toEqual({ done: false, state: 'rejected' });
-    expect(await approveResend(db, { ...by, entryId: settled })).toEqual({ done: false, state: 'accepted' });
+    expect(await decideEntry(db, { decision: 'write_off', ...by, entryId: refused })).toEqual({
+      done: false,
+      state: 'rejected',
+    });
+    expect(await decideEntry(db, { decision: 'resend', ...by, entryId: settled })).toEqual({
+      done: false,
+      state: 'accepted',
+    });
     expect(await accept('999')).toEqual({ done: false, state: null });
     for (const shown of [
       { state: 'in_doubt', attempt: 2 },
       { state: 'sending', attempt: 1 },
     ] as const)
-      expect(await approveResend(db, { ...by, entryId: doubtful, shown })).toEqual({
+      expect(await decideEntry(db, { decision: 'resend', ...by, entryId: doubtful, shown })).toEqual({
         done: false,
         state: 'in_doubt',
       });
     expect(await readDecisions(db)).toEqual([]);
     const shown = { state: 'in_doubt', attempt: 1 } as const;
-    expect(await approveResend(db, { ...by, entryId: doubtful, shown })).toEqual({
+    expect(await decideEntry(db, { decision: 'resend', ...by, entryId: doubtful, shown })).toEqual({
       done: true,
       state: 'ready',
     });
@@ -104,7 +109,7 @@ describe('a decision of a person', () => {
     const { db, worker } = await openLedger();
     const entryId = await answer(db, worker, '1', doubt);
     const by = { reason: '4 euros, not worth it', decidedBy: 'ada' };
-    expect(await writeOffDoubt(db, { ...by, entryId })).toMatchObject({ done: true });
+    expect(await decideEntry(db, { decision: 'write_off', ...by, entryId })).toMatchObject({ done: true });
     const { rows } = await sql`select decision, attempt, decided_by, reason from ledger.decisions`.execute(
       db,
     );
@@ -125,7 +130,14 @@ describe('a decision of a person', () => {
     const { db, worker } = await openLedger();
     const entryId = await answer(db, worker, '1', doubt);
     await sql`update ledger.entries set collab_id = 'C1'`.execute(db);
-    await acceptDoubt(db, { entryId, reason: 'seen', decidedBy: 'ada', dealId: 'D2', collabId: null });
+    await decideEntry(db, {
+      decision: 'accept',
+      entryId,
+      reason: 'seen',
+      decidedBy: 'ada',
+      dealId: 'D2',
+      collabId: null,
+    });
     expect(await db.selectFrom('ledger.entries').select(['state', 'deal_id', 'collab_id']).execute()).toEqual(
       [{ state: 'accepted', deal_id: 'D2', collab_id: 'C1' }],
     );
@@ -135,7 +147,7 @@ describe('a decision of a person', () => {
     const { db, worker } = await openLedger();
     const single = await answer(db, worker, '1', accepted);
     const entryId = await answer(db, worker, '2', doubt);
-    await approveResend(db, { entryId, reason: 'not there', decidedBy: 'ada' });
+    await decideEntry(db, { decision: 'resend', entryId, reason: 'not there', decidedBy: 'ada' });
     const { attempt } = await mustClaim(worker, entryId);
     for (const each of [attempt, 1])
       await recordAnswers(db, [{ entryId, attempt: each, outcome: accepted, backoffMs: 0 }], 'direct');

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { applyEvidences } from '../../src/ledger/evidence/apply-evidence.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
-import { approveResend } from '../../src/ledger/resolve.ts';
+import { decideEntry } from '../../src/ledger/resolve.ts';
 import { listSeeds, seedLedger, spellSeeds, undoSeed } from '../../src/ledger/seed.ts';
 import { setup } from '../support/setup.ts';
 import { ageEntries, changedEntries, insertEntry, mustClaim, startWorker } from './entries.ts';
@@ -37,7 +37,12 @@ it('a seed holds the entries of its orders that were never sent, and names those
     const { attempt } = await mustClaim(worker, entryId);
     await recordAnswers(db, [{ entryId, attempt, outcome, backoffMs: 0 }], 'direct');
     if (orderId === 'approved')
-      await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+      await decideEntry(db, {
+        decision: 'resend',
+        entryId,
+        reason: 'not in the dashboard',
+        decidedBy: 'ada',
+      });
   }
   await mustClaim(worker, await add('sending'));
   await add('other');

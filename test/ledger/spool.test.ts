@@ -68,7 +68,12 @@ it('an answer of which the disk takes only a part is not acknowledged, and stays
     ['1', '2'].map((orderId) => insertEntry(db, { runId: worker.runId, orderId })),
   );
   for (const entryId of [long, short]) await mustClaim(worker, entryId ?? '');
-  const outcome = { kind: 'rejected', httpStatus: 404, message: 'x'.repeat(1_000), stopsGate: false } as const;
+  const outcome = {
+    kind: 'rejected',
+    httpStatus: 404,
+    message: 'x'.repeat(1_000),
+    stopsGate: false,
+  } as const;
   const answers = [{ ...accepted(long ?? ''), outcome }, accepted(short ?? '')];
   const url = new URL('../../src/ledger/spool.ts', import.meta.url).href;
   const script = `

@@ -6,7 +6,7 @@ import type { Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
-import { acceptDoubt, approveResend, writeOffDoubt } from '../../src/ledger/resolve.ts';
+import { decideEntry } from '../../src/ledger/resolve.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';
@@ -109,9 +109,10 @@ async function play(db: Database, worker: Worker, entryId: string, step: Step): 
       'direct',
     );
   } else if (step.kind === 'decided') {
-    if (step.decision === 'accept') await acceptDoubt(db, { ...resolution, dealId: 'D1', collabId: null });
-    if (step.decision === 'write_off') await writeOffDoubt(db, resolution);
-    if (step.decision === 'resend') await approveResend(db, resolution);
+    if (step.decision === 'accept')
+      await decideEntry(db, { decision: 'accept', ...resolution, dealId: 'D1', collabId: null });
+    if (step.decision === 'write_off') await decideEntry(db, { decision: 'write_off', ...resolution });
+    if (step.decision === 'resend') await decideEntry(db, { decision: 'resend', ...resolution });
   }
 }
 
@@ -392,7 +393,7 @@ describe('a ledger entry in Postgres', () => {
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
     await mustClaim(worker, entryId);
     await recordAnswers(db, [{ entryId, attempt: 1, outcome: outcomes.in_doubt, backoffMs: 0 }], 'direct');
-    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    await decideEntry(db, { decision: 'resend', entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
     await mustClaim(worker, entryId);
     await recordAnswers(db, [{ entryId, attempt: 2, outcome: outcomes.rejected, backoffMs: 0 }], 'direct');
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt', doubtfulAttempt: 1 });
@@ -411,7 +412,12 @@ describe('a ledger entry in Postgres', () => {
       await mustClaim(worker, entryId);
       await record(1, outcomes.in_doubt);
       const first = await doubtedAt();
-      await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+      await decideEntry(db, {
+        decision: 'resend',
+        entryId,
+        reason: 'not in the dashboard',
+        decidedBy: 'ada',
+      });
       await mustClaim(worker, entryId);
       await record(2, outcomes[answer]);
       expect(first).toBeInstanceOf(Date);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { parseCodes } from '../../codes/parse-codes.ts';
+import { isObject } from '../../core/json/exact-json.ts';
 import { NOTHING, type SourceAnswer } from './answers.ts';
 import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init-options.ts';
 
@@ -66,9 +67,7 @@ function parseQuietly(text: string): unknown {
 }
 
 function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
+  return isObject(value) ? value : {};
 }
 
 /**

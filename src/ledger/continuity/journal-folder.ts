@@ -123,14 +123,14 @@ function readAt(file: number, position: number): string {
 }
 
 /** How long closed journals are kept: an operator may restore a backup that is as old as this. */
-const KEEP_MS = 90 * 86_400_000;
+export const JOURNALS_KEPT_MS = 90 * 86_400_000;
 
 /**
  * True if a journal that was closed or noted at that time is older than any backup that may still be
  * restored.
  */
 export function isOutdated(closedAt: Date, now: Date): boolean {
-  return closedAt.getTime() < now.getTime() - KEEP_MS;
+  return closedAt.getTime() < now.getTime() - JOURNALS_KEPT_MS;
 }
 
 /**

@@ -29,7 +29,7 @@ export async function lookUpClaims(
     claim_id: claim.claimId,
     claim_no: claim.claimNo,
   }));
-  return rowsOf<{ isKnown: boolean; isUnsettled: boolean }>(db)`
+  return rowsOf<KnownClaim>(db)`
     select a.entry_id is not null or exists (
         select from ledger.lost_claims l
         where l.claim_id = g.claim_id and l.claim_no = g.claim_no) as "isKnown",

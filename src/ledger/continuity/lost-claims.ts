@@ -5,6 +5,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { countOf, execute, finds } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { isAboutOrder } from '../evidence/apply-evidence.ts';
 import { enterAsWriter } from '../evidence/evidence-writers.ts';
 
 /** A claim that this database lacks, with what is known about it. */
@@ -116,8 +117,7 @@ export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
         -- A file of the service that names the order (ledger recover --from) says that it was processed.
         case when exists (
           select from ledger.evidence v
-          where v.kind = 'seeded' and ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
-            and ledger.is_platform(v.order_platform, e.order_platform)
+          where v.kind = 'seeded' and ${isAboutOrder}
             and not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id))
           then 'accepted' else l.disposition end as disposition
       from open l

@@ -7,6 +7,7 @@ import { namePath, withPath } from '../../core/text/folder-problem.ts';
 import { clockAfter, databaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowOf } from '../../db/statement.ts';
+import { JOURNALS_KEPT_MS } from './journal-folder.ts';
 
 /*
  * The journals of one machine cannot show whether another machine has posted entries that a restored,
@@ -34,9 +35,6 @@ const FILE = 'machine';
 
 /** SQL: where the database is. Null if the server does not report it. */
 const currentPlace = sql<string | null>`ledger.place()`;
-
-/** Machines that have not posted for longer than this are ignored: journals are kept for the same time. */
-const FORGOTTEN_AFTER_MS = 90 * 86_400_000;
 
 /**
  * Reads the id of this machine. @param folder the folder of the journals. @returns null if nothing has been
@@ -79,12 +77,13 @@ export async function readLedgerLocation(db: Database, machineId: string | null)
   const places = await rowOf<{ now: string | null; before: string | null }>(db)`
     select ledger.place() as now, (select place from ledger.identity) as before`;
   const { now = null, before = null } = places ?? {};
+  // A machine that has not posted for longer than this keeps no journals that show other claims.
   const others = await db
     .selectFrom('ledger.machines')
     .select(['host', 'posted_at as postedAt'])
     .where('machine_id', 'is distinct from', machineId)
     .where('whole_at', 'is distinct from', now)
-    .where('posted_at', '>', clockAfter(-FORGOTTEN_AFTER_MS))
+    .where('posted_at', '>', clockAfter(-JOURNALS_KEPT_MS))
     .orderBy('posted_at', 'desc')
     .execute();
   return { now, isSame: now === null || before === null || now === before, others };
@@ -94,7 +93,7 @@ export async function readLedgerLocation(db: Database, machineId: string | null)
 export async function countMachines(db: Database): Promise<number> {
   return countOf(db)`
     select count(*) as machines from ledger.machines
-    where posted_at > ${clockAfter(-FORGOTTEN_AFTER_MS)}`;
+    where posted_at > ${clockAfter(-JOURNALS_KEPT_MS)}`;
 }
 
 /** Records that the ledger was found complete at its current place. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { bodySql } from './body-sql.ts';
-import { detail, type EffectKind, namesItsDeal } from './effect.ts';
+import { detail, type EffectKind, keyOf, namesItsDeal } from './effect.ts';
 
 /** Clicks that are added to the total of a deal. */
 export const click: EffectKind = {
@@ -35,8 +35,5 @@ export function clickBody(row: string): RawBuilder<string> {
  * already posted for them.
  */
 export function clickKey(row: string): RawBuilder<string> {
-  const parts = ['target', 'day', 'source', 'country', 'start_at'].map(
-    (name) => sql`to_json(${sql.ref(`${row}.${name}`)})::text`,
-  );
-  return sql<string>`'[' || concat_ws(',', ${sql.join(parts)}) || ']'`;
+  return keyOf(['target', 'day', 'source', 'country', 'start_at'].map((name) => sql.ref(`${row}.${name}`)));
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { bodySql } from './body-sql.ts';
-import { detail, type EffectKind, namesItsDeal } from './effect.ts';
+import { detail, type EffectKind, keyOf, namesItsDeal } from './effect.ts';
 
 /** A deal that is created in a dealflow. */
 export const deal: EffectKind = {
@@ -37,8 +37,7 @@ export function dealBody(row: string): RawBuilder<string> {
 
 /** SQL for the idempotency key of a deal: handle, platform, brand and dealflow. */
 export function dealKey(row: string): RawBuilder<string> {
-  const parts = ['handle_folded', 'platform', 'brand_id', 'dealflow_id'].map(
-    (name) => sql`to_json(${sql.ref(`${row}.${name}`)})::text`,
+  return keyOf(
+    ['handle_folded', 'platform', 'brand_id', 'dealflow_id'].map((name) => sql.ref(`${row}.${name}`)),
   );
-  return sql<string>`'[' || concat_ws(',', ${sql.join(parts)}) || ']'`;
 }

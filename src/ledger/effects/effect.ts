@@ -49,6 +49,12 @@ export function attemptReference(of: {
   return sql<string>`('influencer-sync ' || ${of.ledger} || '.e' || ${of.entryId} || '.a' || ${of.attempt})`;
 }
 
+/** SQL for an idempotency key: the parts as a JSON list without spaces. A part that is null is left out. */
+export function keyOf(parts: readonly RawBuilder<unknown>[]): RawBuilder<string> {
+  const written = parts.map((part) => sql`to_json(${part})::text`);
+  return sql<string>`'[' || concat_ws(',', ${sql.join(written)}) || ']'`;
+}
+
 /** SQL that is true if the entry's details do not let its requests contain the reference. */
 export function lacksReference(row: string): RawBuilder<boolean> {
   return sql<boolean>`coalesce((${sql.ref(`${row}.details`)} ->> 'is_note_alone')::boolean, false)`;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toSafeText } from '../../service/read-error.ts';
 import { bodySql } from './body-sql.ts';
-import type { EffectKind } from './effect.ts';
+import { type EffectKind, keyOf } from './effect.ts';
 
 /** A note on a deal. The service answers with only a message. */
 export const note: EffectKind = {
@@ -49,7 +49,7 @@ export function taskBody(row: string): RawBuilder<string> {
 /** SQL for the idempotency key of a note: the same text is added to a deal only once. */
 export function noteKey(row: string): RawBuilder<string> {
   const text = sql.ref(`${row}.note`);
-  return sql<string>`'[' || to_json(${sql.ref(`${row}.deal_id`)})::text || ',"' || encode(sha256(convert_to(${text}, 'UTF8')), 'hex') || '"]'`;
+  return keyOf([sql.ref(`${row}.deal_id`), sql`encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`]);
 }
 
 function readMessage({ message }: Readonly<Record<string, unknown>>) {

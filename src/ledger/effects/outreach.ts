@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { bodySql } from './body-sql.ts';
-import type { EffectKind } from './effect.ts';
+import { type EffectKind, keyOf } from './effect.ts';
 
 /** A batch of influencers who are added to an outreach campaign. */
 export const outreach: EffectKind = {
@@ -37,8 +37,5 @@ export function outreachBody(row: string): RawBuilder<string> {
 export function outreachKey(row: string): RawBuilder<string> {
   const column = (name: string) => sql.ref(`${row}.${name}`);
   const digest = sql`encode(sha256(convert_to(to_json(${column('ids')})::text, 'UTF8')), 'hex')`;
-  const parts = [column('outreach_id'), column('platform'), digest].map(
-    (part) => sql`to_json(${part})::text`,
-  );
-  return sql<string>`'[' || concat_ws(',', ${sql.join(parts)}) || ']'`;
+  return keyOf([column('outreach_id'), column('platform'), digest]);
 }

@@ -27,12 +27,15 @@ const SETTLED = 'an event of the service names the order';
 const HELD = 'evidence_of_another_poster';
 
 /**
- * True if evidence `v` concerns the order of entry `e`. An event may omit the platform, and spell
+ * SQL that is true if evidence `v` concerns the order of entry `e`. An event may omit the platform, and spell
  * platform and id otherwise.
  */
-const isAbout = sql`
-  e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
+export const isAboutOrder = sql`
+  ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
   and ledger.is_platform(v.order_platform, e.order_platform)`;
+
+/** SQL that is true if evidence `v` concerns the order that entry `e` credits. */
+export const isAbout = sql`e.effect = 'referral' and ${isAboutOrder}`;
 
 /**
  * True if evidence `v` settles the doubt about entry `e`. Evidence settles a doubt only if it names the same

@@ -4,6 +4,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { suitLargeStatements } from '../../db/large-statements.ts';
 import { execute } from '../../db/statement.ts';
 import { applyLostClaims } from '../continuity/lost-claims.ts';
+import { isAboutOrder } from './apply-evidence.ts';
 import { awaitWriters } from './evidence-writers.ts';
 
 export type HoldCreditedElsewhereOptions = {
@@ -52,8 +53,7 @@ export async function holdCreditedElsewhere(
         from ledger.entries e
         cross join lateral (
           select v.kind from ledger.evidence v
-          where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
-            and ledger.is_platform(v.order_platform, e.order_platform)
+          where ${isAboutOrder}
             and not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id) limit 1) v
         where not e.is_settled and e.job = ${job} and e.account_id is not distinct from ${accountId}
           and e.effect is not distinct from 'referral' and ${isUnsent}

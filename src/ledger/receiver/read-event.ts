@@ -96,7 +96,7 @@ function readMembers(text: string): Members {
 }
 
 function membersOf(value: unknown): Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
+  return isObject(value) ? value : {};
 }
 
 function kindOf(members: Members, addressKind: string | null): string {

@@ -4,6 +4,7 @@ import type { Database } from '../../db/connect.ts';
 import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
 import { attemptReference, lacksReference } from '../../ledger/effects/effect.ts';
 import { effects } from '../../ledger/effects/index.ts';
+import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
 import { isAbandoned, isDoubt, isRefusedAndGone } from '../../rollups/disposition.ts';
 import { spellingsOf } from '../find-handles.ts';
 import { entrySubject } from '../lives/entry-lives.ts';
@@ -144,9 +145,7 @@ const since = sql`coalesce(e.doubted_at, e.state_changed_at)::timestamptz(3)`;
 
 const collabId = sql`coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id)`;
 /** Condition: evidence `v` is about entry `e` or its order. */
-const isAboutEntry = sql`(v.entry_id = e.entry_id
-  or (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
-    and ledger.is_platform(v.order_platform, e.order_platform)))`;
+const isAboutEntry = sql`(v.entry_id = e.entry_id or (${isAboutOrder}))`;
 
 const doubtColumns = sql`
   e.entry_id as "entryId", e.job, e.effect, ${entrySubject} as subject, e.order_platform as "orderPlatform",

@@ -3,6 +3,7 @@ import { formatMoney, formatNumber } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 import { effects } from '../../ledger/effects/index.ts';
+import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
 import { amountAfter, isInSentCurrency, isOwnAdjustment } from '../../ledger/propose.ts';
 
 /**
@@ -185,8 +186,7 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Entry
       select v.received_at, 3, 'evidence', v.kind || coalesce(', deal ' || v.deal_id, ''), null, v.amount,
         null, v.currency
       from ledger.evidence v join ledger.entries e on e.entry_id = ${entryId}::bigint
-      where v.entry_id = e.entry_id or (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
-        and ledger.is_platform(v.order_platform, e.order_platform))
+      where v.entry_id = e.entry_id or (${isAboutOrder})
       union all
       select decided_at, 4, 'decided', decision || ' of attempt ' || attempt || ' by ' || decided_by, reason,
         null, null, null

@@ -3,6 +3,7 @@ import type { ReconciledDeal } from '../../core/money/reconciliation.ts';
 import type { DecimalText } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { countsOf, execute, rowsOf } from '../../db/statement.ts';
+import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
 
 /**
  * Compares the orders that this project posted with those that the service counts, deal by deal.
@@ -177,9 +178,7 @@ export const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and 
 
 /** Condition: evidence `v` is about an order for which no request of this project may have been processed. */
 export const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
-  select from ledger.entries e
-  where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id) and ${wasSent}
-    and ledger.is_platform(v.order_platform, e.order_platform))`;
+  select from ledger.entries e where ${isAboutOrder} and ${wasSent})`;
 
 /** Common table expressions; `compared` has a row for each deal with orders of this project or of the service. */
 function comparison({

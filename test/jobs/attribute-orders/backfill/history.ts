@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { reapLost } from '../../../../src/ledger/reap.ts';
-import { acceptDoubt, approveResend } from '../../../../src/ledger/resolve.ts';
+import { decideEntry } from '../../../../src/ledger/resolve.ts';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../../../runs/workshop.ts';
 import { type CliProcess, type CliResult, readEvents } from '../../../support/run-cli.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -208,8 +208,13 @@ export async function settleDoubts(workshop: Workshop): Promise<number> {
   for (const { entry_id: entryId, order_id: orderId } of rows) {
     const resolution = { entryId, reason: 'looked up', decidedBy: 'a person' };
     if (posted.has(orderId))
-      await acceptDoubt(workshop.db, { ...resolution, dealId: 'DEALMIA', collabId: null });
-    else await approveResend(workshop.db, resolution);
+      await decideEntry(workshop.db, {
+        decision: 'accept',
+        ...resolution,
+        dealId: 'DEALMIA',
+        collabId: null,
+      });
+    else await decideEntry(workshop.db, { decision: 'resend', ...resolution });
   }
   return rows.length;
 }
