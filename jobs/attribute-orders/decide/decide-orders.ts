@@ -3,10 +3,12 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../../src/db/connect.ts';
 import { execute, finds, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
+import { isAbout } from '../../../src/ledger/evidence/apply-evidence.ts';
 import { inDecision } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute, isSent, jobsTogether } from './decisions.ts';
-import { addReversed, decideElsewhere, foldedName, holdSimilar } from './hold-similar.ts';
+import { addReversed, decideElsewhere, holdContradicted } from './hold-contradicted.ts';
+import { foldedName, holdSimilarIds, holdSimilarOrders } from './hold-similar.ts';
 import { keepClaims } from './keep-claims.ts';
 
 export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash' | 'period'> & {
@@ -82,7 +84,9 @@ export async function decide(trx: Transaction<DB>, rules: AttributionRules): Pro
     select d.*, null::text as likeness from (${decisionsOf(rules)}) d`;
   await execute(trx)`analyze decided_orders`;
   await addReversed(trx, rules);
-  await holdSimilar(trx, rules);
+  await holdSimilarIds(trx, rules);
+  await holdContradicted(trx, rules);
+  await holdSimilarOrders(trx, rules);
   await execute(trx)`select set_config('enable_seqscan', 'on', true)`;
 }
 
@@ -189,10 +193,7 @@ function hashRules(options: AttributeOrdersOptions): string {
 export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
   await execute(trx)`
     update intake.attributions a set is_pending = true
-    from ledger.evidence v
-      join ledger.entries e on e.effect = 'referral'
-        and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
-      and ledger.is_platform(v.order_platform, e.order_platform)
+    from ledger.evidence v join ledger.entries e on ${isAbout}
     where v.seed_id = ${seedId}::bigint and e.state = 'held' and e.state_reason = 'no_longer_attributed'
       and a.entry_id = e.entry_id and a.outcome = 'attributed'`;
   await spellSeeds(trx, seedId);
