@@ -92,6 +92,7 @@ async function summarise(db: Database): Promise<unknown> {
     sources: ['shop-0', 'shop-1'],
     codeProblems: [],
     areOwnersChecked: true,
+    areReportsStale: false,
   });
 }
 

@@ -5,7 +5,7 @@ import { statusRules } from '../../src/intake/layout/status-rules.ts';
 import { type Run, sourcesOf } from '../../src/ops/run.ts';
 import type { AttributionRules } from './decide/decisions.ts';
 import { creditRules } from './previewed-job.ts';
-import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
+import { type AttributeOrdersSettings, attributionJobs } from './settings.ts';
 
 /** The rules by which a job attributes orders. Its runs and its backfills use the same rules. */
 export function attributionRules(
@@ -17,7 +17,7 @@ export function attributionRules(
     orderPlatform: source.orderPlatform,
     ...statusRules(loadLayout(source.layout, layoutFolders(config.path)), source, job.include),
   }));
-  const jobs = Object.values(config.jobs).filter(isAttributeOrders);
+  const jobs = attributionJobs(config);
   const ofBrand = jobs.filter(({ brandId }) => brandId === job.brandId);
   const ownPlatforms = sources.map(({ orderPlatform }) => foldPlatform(orderPlatform));
   const others = jobs
@@ -25,7 +25,7 @@ export function attributionRules(
     .flatMap((one) => one.sources.map((source) => ({ job: one.name, source })));
   const platforms = ofBrand
     .flatMap((one) => one.sources)
-    .map((name) => config.sources[name]?.orderPlatform.toLowerCase());
+    .map((name) => foldPlatform(config.sources[name]?.orderPlatform ?? ''));
   return {
     job: job.name,
     sources,

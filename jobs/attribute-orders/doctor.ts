@@ -14,7 +14,7 @@ import { call } from '../../src/service/call.ts';
 import { findOtherBrand, findOtherPlatform } from './decide/prepare-entries.ts';
 import { countAlike } from './read-alike-by-day.ts';
 import { listUnownedCodes } from './read-dispositions.ts';
-import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
+import { type AttributeOrdersSettings, attributionJobs } from './settings.ts';
 
 /** The maximum number of problems that are listed one by one. */
 const SHOWN = 10;
@@ -27,7 +27,7 @@ const codes: Diagnostic = {
   name: 'codes',
   async look(patient) {
     const findings: Finding[] = [];
-    for (const job of jobsOf(patient)) {
+    for (const job of attributionJobs(patient.config)) {
       const ofFile = job.codes === null ? [] : await lookAtCodes(patient, { ...job, path: job.codes });
       for (const finding of [...ofFile, ...(await lookAtUnowned(patient, job))])
         findings.push({ ...finding, about: `codes of ${job.name}` });
@@ -126,7 +126,7 @@ const identities: Diagnostic = {
       if (change !== null)
         findings.push({ status: 'problem', about, what: change.message, fix: change.help });
     };
-    for (const { name: job, brandId, sources } of Object.values(config.jobs).filter(isAttributeOrders)) {
+    for (const { name: job, brandId, sources } of attributionJobs(config)) {
       add(`brand of ${job}`, await findOtherBrand(db, { job, brandId }));
       for (const source of sources) {
         const now = config.sources[source]?.orderPlatform ?? '';
@@ -147,7 +147,7 @@ const days: Diagnostic = {
     const { db, hasTables, config } = patient;
     const findings: Finding[] = [];
     if (db === null || !hasTables) return findings;
-    for (const jobs of Map.groupBy(jobsOf(patient), ({ brandId }) => brandId).values()) {
+    for (const jobs of Map.groupBy(attributionJobs(config), ({ brandId }) => brandId).values()) {
       const sources = [...new Set(jobs.flatMap((job) => job.sources))];
       const platformOf = (name: string) => foldPlatform(config.sources[name]?.orderPlatform ?? '');
       for (const source of sources) {
@@ -179,7 +179,7 @@ const channels: Diagnostic = {
   name: 'channel',
   async look(patient) {
     const findings: Finding[] = [];
-    for (const job of jobsOf(patient))
+    for (const job of attributionJobs(patient.config))
       findings.push({ ...(await lookAtChannel(patient, job)), about: `channel of ${job.name}` });
     return findings;
   },
@@ -225,10 +225,6 @@ async function hearsOrders({ client, config }: Patient): Promise<boolean> {
     if (error instanceof ApiError) return false;
     throw error;
   }
-}
-
-function jobsOf({ config }: Patient): readonly AttributeOrdersSettings[] {
-  return Object.values(config.jobs).filter(isAttributeOrders);
 }
 
 export const diagnostics: readonly Diagnostic[] = [codes, identities, days, channels];

@@ -13,23 +13,20 @@ import { type OrdersReport, reportOrders } from './report.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 import { createOrderIntake } from './take-orders.ts';
 
-/**
- * Runs the steps of the job: list → open → decode → parse → group → map → stage → seal → attribute → claim →
- * post → record → report.
- */
+/** Runs the job: read, decide, post, add up (docs/architecture.md). */
 export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promise<FlowEnd<OrdersReport>> {
   const { db, job } = run;
   const sources = sourcesOf(run);
   const intake = await createOrderIntake(run);
   const posting = await beginPosting(run);
   const { accountId } = posting;
-  await releaseEnded(db, attributionRules(run));
+  const rules = attributionRules(run);
+  await releaseEnded(db, rules);
 
   const codes = await loadJobCodes(run);
   const unread = await intakeSources(run, sources, intake);
   await analyzeGrown(db, ['intake.source_files', 'intake.orders', 'intake.rejected_rows']);
   run.progress.begin({ name: 'attribute', label: 'Attributing orders', unit: 'orders', total: null });
-  const rules = attributionRules(run);
   const { decided } = await decideOrders(db, { ...rules, codesHash: codes.hash });
   run.progress.advance(decided);
   const orderPlatformBySource = Object.fromEntries(

@@ -1,7 +1,7 @@
 import type { PipelineConfig } from '../../src/config/schema.ts';
 import type { OrderReading } from '../../src/core/layout.ts';
 import type { GateRules } from './decide/gate.ts';
-import { type AttributeOrdersSettings, CREDIT_DEFAULTS, isAttributeOrders } from './settings.ts';
+import { type AttributeOrdersSettings, attributionJobs, CREDIT_DEFAULTS } from './settings.ts';
 
 /** The settings of the job that decides about the orders. */
 export type PreviewedJob = GateRules &
@@ -42,13 +42,11 @@ export function proposedJob({
 export type JobOfSource = PreviewedJob & { readonly name: string };
 
 /** The configured job that credits the orders of a source, for a preview. Null if there is none. */
-export function jobOfSource({ jobs, statements }: PipelineConfig, source: string): JobOfSource | null {
-  const job = Object.values(jobs)
-    .filter(isAttributeOrders)
-    .find(({ sources }) => sources.includes(source));
+export function jobOfSource(config: PipelineConfig, source: string): JobOfSource | null {
+  const job = attributionJobs(config).find(({ sources }) => sources.includes(source));
   if (job === undefined) return null;
   const { name, brandId, include, startDate, timeZone } = job;
   const start = startDate === null ? null : { day: startDate, timeZone };
-  const needsTime = start !== null || statements.terms !== null;
+  const needsTime = start !== null || config.statements.terms !== null;
   return { ...creditRules(job), name, brandId, include, start, needsTime };
 }

@@ -118,10 +118,10 @@ export async function reportOrders(
   options: ReportedRun & {
     readonly codeProblems: readonly CodeProblem[];
     readonly areOwnersChecked: boolean;
-    readonly areReportsStale?: boolean;
+    readonly areReportsStale: boolean;
   },
 ): Promise<OrdersReport> {
-  const { runId, job, sources, codeProblems, areReportsStale = false } = options;
+  const { runId, job, sources, codeProblems, areReportsStale } = options;
   const dispositions = areReportsStale
     ? await workOutStandings(db, options)
     : await readDispositions(db, options);

@@ -8,10 +8,16 @@ import {
   sourceNames,
   timing,
 } from '../../src/config/job-fields.ts';
+import type { PipelineConfig } from '../../src/config/schema.ts';
 import { ATTRIBUTIONS } from '../../src/core/money/conflicts.ts';
 
 export function isAttributeOrders(job: JobSettings): job is AttributeOrdersSettings {
   return job.kind === 'attribute-orders';
+}
+
+/** The jobs of a configuration that attribute orders. */
+export function attributionJobs({ jobs }: Pick<PipelineConfig, 'jobs'>): readonly AttributeOrdersSettings[] {
+  return Object.values(jobs).filter(isAttributeOrders);
 }
 
 /** By which settings a job decides about orders if it names no others. */

@@ -1,4 +1,4 @@
-import { isAttributeOrders } from '../../jobs/attribute-orders/settings.ts';
+import { attributionJobs } from '../../jobs/attribute-orders/settings.ts';
 import type { PipelineConfig } from '../config/schema.ts';
 import { KnownError } from '../core/known-error.ts';
 import { plural } from '../core/text/plural.ts';
@@ -26,11 +26,7 @@ import { type AnsweredClaim, readClaims } from '../reports/claims/claims.ts';
 
 /** What answers depend on: the sources of jobs that credit orders, the zone of days, and what orders earn. */
 export function claimRulesOf({ jobs, statements }: PipelineConfig): ClaimRules {
-  const sources = new Set(
-    Object.values(jobs)
-      .filter(isAttributeOrders)
-      .flatMap((job) => job.sources),
-  );
+  const sources = new Set(attributionJobs({ jobs }).flatMap((job) => job.sources));
   let loaded: StatementRules | null = null;
   const statementRules = () => {
     try {

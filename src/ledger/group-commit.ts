@@ -7,13 +7,12 @@
  */
 export function groupCommit<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,
-  maxItems = MAX_ITEMS,
 ): (item: Item) => Promise<Result> {
   const waiting = gather<Item, Result>();
   const begin = oneAtATime({
     isWaiting: () => waiting.size() > 0,
     async work() {
-      const group = waiting.take(maxItems);
+      const group = waiting.take(MAX_ITEMS);
       await group.settle(commit(group.items));
     },
   });

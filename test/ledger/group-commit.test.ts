@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { groupCommit } from '../../src/ledger/group-commit.ts';
+import { groupCommit, MAX_ITEMS } from '../../src/ledger/group-commit.ts';
 
 it('concurrent items are committed together, and each gets its own result', async () => {
   const groups: number[][] = [];
@@ -53,9 +53,9 @@ it('a group never exceeds the maximum size', async () => {
   const commit = groupCommit(async (items: readonly number[]) => {
     sizes.push(items.length);
     return items;
-  }, 2);
-  await Promise.all([1, 2, 3, 4, 5].map((item) => commit(item)));
-  expect(sizes).toEqual([2, 2, 1]);
+  });
+  await Promise.all(Array.from({ length: 2 * MAX_ITEMS + 1 }, (_, item) => commit(item)));
+  expect(sizes).toEqual([MAX_ITEMS, MAX_ITEMS, 1]);
 });
 
 it('a failed commit rejects its whole group, and only that group', async () => {

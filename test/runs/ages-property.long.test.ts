@@ -226,6 +226,7 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
     await prepareEntries(db, {
       ...{ job: job.name, runId: run.runId, accountId: 'A1', brandId },
       orderPlatformBySource: { [source]: source },
+      orderNotes: 'ours',
     });
     // The service accepts what is ready, so that every later change is an adjustment.
     await sql`

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Backfill, BackfillState, Period } from '../../../src/core/backfill.ts';
 import { databaseClock } from '../../../src/db/clock.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import { execute, rowsOf } from '../../../src/db/statement.ts';
+import { execute, rowOf, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import type { GatheredPlan } from './gather-plan.ts';
@@ -16,7 +16,6 @@ const COLUMNS = sql`
 
 export type BackfillFilter = {
   readonly job?: string;
-  readonly backfillId?: string;
   readonly states?: readonly BackfillState[];
   readonly period?: Period;
   /** `backfillId` of the last row of the previous page. */
@@ -26,11 +25,10 @@ export type BackfillFilter = {
 
 /** Lists backfills, newest first. */
 export async function listBackfills(db: Database, filter: BackfillFilter): Promise<readonly Backfill[]> {
-  const { job, backfillId, states, period, after = null, limit } = filter;
+  const { job, states, period, after = null, limit } = filter;
   const conditions = [
     sql`true`,
     ...(job === undefined ? [] : [sql`b.job = ${job}`]),
-    ...(backfillId === undefined ? [] : [sql`b.backfill_id = ${backfillId}::bigint`]),
     ...(after === null ? [] : [sql`b.backfill_id < ${after}::bigint`]),
     ...(states === undefined ? [] : [sql`b.state = any(${[...states]}::text[])`]),
     ...(period === undefined
@@ -44,6 +42,13 @@ export async function listBackfills(db: Database, filter: BackfillFilter): Promi
     order by b.backfill_id desc limit ${limit ?? 1_000}`;
 }
 
+/** Reads a backfill. Returns null if it does not exist. */
+export async function readBackfill(db: Database, backfillId: string): Promise<Backfill | null> {
+  const backfill = await rowOf<Backfill>(db)`
+    select ${COLUMNS} from ops.backfills b where b.backfill_id = ${backfillId}::bigint`;
+  return backfill ?? null;
+}
+
 /** Reads a backfill and locks it until the transaction ends. Returns null if it does not exist. */
 export async function lockBackfill(trx: Transaction<DB>, backfillId: string): Promise<Backfill | null> {
   await trx
@@ -52,8 +57,7 @@ export async function lockBackfill(trx: Transaction<DB>, backfillId: string): Pr
     .where('backfill_id', '=', backfillId)
     .forUpdate()
     .execute();
-  const [backfill] = await listBackfills(trx, { backfillId });
-  return backfill ?? null;
+  return readBackfill(trx, backfillId);
 }
 
 /**

@@ -20,7 +20,7 @@ import { keepRevenueRule } from '../decide/decide-orders.ts';
 import { jobsTogether } from '../decide/decisions.ts';
 import { keepClaims } from '../decide/keep-claims.ts';
 import { isAttributeOrders } from '../settings.ts';
-import { listBackfills, lockBackfill, moveBackfill } from './backfills.ts';
+import { lockBackfill, moveBackfill, readBackfill } from './backfills.ts';
 import { comparePlan } from './compare-plan.ts';
 import { gatherPlan, type PlanRules } from './gather-plan.ts';
 import { endBackfill } from './release-entries.ts';
@@ -133,7 +133,7 @@ export async function approveBackfill(
   const started = await startBackfill(trx, options);
   if (started.kind !== 'started') return started;
   const { backfillId } = options;
-  const [backfill] = await listBackfills(trx, { backfillId });
+  const backfill = await readBackfill(trx, backfillId);
   const toPost = (backfill?.plan.groups ?? []).filter(({ standing }) => standing === 'to_post');
   await audit({
     action: 'approve_backfill',

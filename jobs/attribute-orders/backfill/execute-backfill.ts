@@ -11,7 +11,7 @@ import { updateReports } from '../../../src/reports/update-reports.ts';
 import { postAll } from '../../../src/runs/posting.ts';
 import type { Client } from '../../../src/service/client.ts';
 import { attributionRules } from '../attribution-rules.ts';
-import { listBackfills, moveBackfill } from './backfills.ts';
+import { moveBackfill, readBackfill } from './backfills.ts';
 import type { WantedShare } from './plan-backfill.ts';
 import { endBackfill, releaseEnded } from './release-entries.ts';
 import type { BackfillRun } from './with-backfill-run.ts';
@@ -128,8 +128,7 @@ async function rest(run: BackfillRun, waitMs: number): Promise<void> {
 }
 
 async function stateOf({ db }: BackfillRun, backfillId: string): Promise<BackfillState | null> {
-  const [backfill] = await listBackfills(db, { backfillId });
-  return backfill?.state ?? null;
+  return (await readBackfill(db, backfillId))?.state ?? null;
 }
 
 /** Updates the reports. A failure is only noted, because it does not change the result of the backfill. */

@@ -13,7 +13,7 @@ import { sourcesOf, throwIfDraining } from '../../../src/ops/run.ts';
 import { NO_ACCOUNT } from '../../../src/runs/posting.ts';
 import { attributionRules } from '../attribution-rules.ts';
 import { createOrderIntake } from '../take-orders.ts';
-import { listBackfills, storePlan } from './backfills.ts';
+import { listBackfills, readBackfill, storePlan } from './backfills.ts';
 import { comparePlan } from './compare-plan.ts';
 import { gatherPlan, type PlanRules } from './gather-plan.ts';
 import type { BackfillRun } from './with-backfill-run.ts';
@@ -47,8 +47,8 @@ export async function planBackfill(run: BackfillRun, period: Period, share: Want
     // The plan is identical, down to each order and cent, so the existing one is kept.
     if (before !== undefined && changes === null) return { backfill: before, changes, codeProblems };
     const backfillId = await storePlan(trx, gathered, { ...share, job: job.name, period, runId });
-    const [backfill] = await listBackfills(trx, { backfillId });
-    if (backfill === undefined) throw new Error('the plan was not stored');
+    const backfill = await readBackfill(trx, backfillId);
+    if (backfill === null) throw new Error('the plan was not stored');
     return { backfill, changes, codeProblems };
   });
 }

@@ -25,8 +25,7 @@ export type PrepareEntriesOptions = {
   readonly brandId: string;
   /** `order_platform` of each of the job's sources. */
   readonly orderPlatformBySource: Readonly<Record<string, string>>;
-  /** By default `ours`. */
-  readonly orderNotes?: OrderNotes;
+  readonly orderNotes: OrderNotes;
 };
 
 export type PreparedEntries = Proposed & {
@@ -111,7 +110,7 @@ async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOption
       order_id, version_id, linked_id, details, undesired_as, undesired_because, lowered_as)
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, b.amount,
       b.currency, b.order_platform, b.order_id, b.order_version_id, b.linked_id,
-      ${referralDetails(sql`b.note`, options.orderNotes ?? 'ours')}, ${undesiredAs(reversals)},
+      ${referralDetails(sql`b.note`, options.orderNotes)}, ${undesiredAs(reversals)},
       ${undesiredBecause},
       case when b.refunded > 0 then 'refunded' end
     from (

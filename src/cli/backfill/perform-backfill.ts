@@ -1,4 +1,4 @@
-import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
+import { listBackfills, readBackfill } from '../../../jobs/attribute-orders/backfill/backfills.ts';
 import {
   approveBackfill,
   CANCELLABLE,
@@ -128,7 +128,7 @@ export async function performResume(
   if (backfill.state === 'paused' && (await wakeOther(output, config, { backfill, reason }))) return EXIT.ok;
   const { wait } = options;
   return withBackfillSurroundings({ output, config, job, isPlan: false, wait }, async (run) => {
-    const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
+    const now = await readBackfill(run.db, backfill.backfillId);
     if (now?.state === 'running' || now?.state === 'paused') return goOn(run, now, { output, options });
     if (now?.state !== 'planned') throw notToBeResumed(backfill);
     // The plan must still hold with the files and codes that are new since then.
@@ -150,13 +150,15 @@ async function choose(
   id: string | undefined,
   ...states: readonly (readonly BackfillState[])[]
 ): Promise<Backfill> {
-  const filters =
-    id === undefined ? states.map((some) => ({ states: some, limit: 1 })) : [{ backfillId: id }];
-  for (const filter of filters) {
-    const [backfill] = await listBackfills(db, filter);
-    if (backfill === undefined) continue;
+  if (id !== undefined) {
+    const backfill = await readBackfill(db, id);
+    if (backfill === null) throw backfillMissing(id);
     if (!states.flat().includes(backfill.state)) throw notToBeResumed(backfill);
     return backfill;
+  }
+  for (const some of states) {
+    const [backfill] = await listBackfills(db, { states: some, limit: 1 });
+    if (backfill !== undefined) return backfill;
   }
   throw backfillMissing(id);
 }
@@ -410,10 +412,10 @@ export async function showBackfills(
 ): Promise<ExitCode> {
   const { read } = await openCommand(output, options);
   return read(async (db) => {
-    const backfills = await listBackfills(db, id === undefined ? { limit: SHOWN } : { backfillId: id });
-    if (id !== undefined && backfills.length === 0) throw backfillMissing(id);
+    const named = id === undefined ? null : await readBackfill(db, id);
+    if (id !== undefined && named === null) throw backfillMissing(id);
     const shown = [];
-    for (const backfill of backfills) {
+    for (const backfill of named === null ? await listBackfills(db, { limit: SHOWN }) : [named]) {
       const progress = await readBackfillProgress(db, backfill);
       shown.push({ backfill, progress });
       const { backfillId, job, state, period, planHash, problem } = backfill;

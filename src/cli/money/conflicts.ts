@@ -67,11 +67,11 @@ async function previewRule(
 ): Promise<void> {
   const { attributionRules } = await import('../../../jobs/attribute-orders/attribution-rules.ts');
   const { decideByRule } = await import('../../../jobs/attribute-orders/decide/decide-by-rule.ts');
-  const { isAttributeOrders } = await import('../../../jobs/attribute-orders/settings.ts');
+  const { attributionJobs } = await import('../../../jobs/attribute-orders/settings.ts');
   const { unlessDryRun } = await import('../../db/in-transaction.ts');
   const { describeRuleChanges } = await import('../../reports/money/conflicts.ts');
   const { config, change } = await openCommand(output, options);
-  const jobs = Object.values(config.jobs).filter(isAttributeOrders);
+  const jobs = attributionJobs(config);
   const [job, ...others] = jobs.filter(({ name }) => name === (options.job ?? name));
   if (job === undefined || others.length > 0)
     throw usageError(

@@ -1,4 +1,4 @@
-import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
+import { listBackfills, readBackfill } from '../../../jobs/attribute-orders/backfill/backfills.ts';
 import { CANCELLABLE } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import {
   paceOf,
@@ -89,8 +89,8 @@ const SHOWN_FILES = 50;
 /** One backfill: its plan by month, its progress, and the actions for it. */
 export const backfillPage = definePage('/backfills/:backfill', async (visit) => {
   const { backfill: id = '' } = visit.params;
-  const [backfill] = /^\d{1,18}$/.test(id) ? await listBackfills(visit.db, { backfillId: id }) : [];
-  if (backfill === undefined) return missing(`Backfill ${id}`, 'There is no backfill with this number.');
+  const backfill = /^\d{1,18}$/.test(id) ? await readBackfill(visit.db, id) : null;
+  if (backfill === null) return missing(`Backfill ${id}`, 'There is no backfill with this number.');
   const progress = await readBackfillProgress(visit.db, backfill, { sumUpTo: COUNT_LIMIT });
   const { job, period, plan, planHash, runId, approvedBy, approvedAt, problem } = backfill;
   return {

@@ -27,7 +27,14 @@ it('the end of a run reads the orders of the run, not all earlier ones', async (
   expect(refresh.of('reporting.order_dispositions')).toBeLessThanOrEqual(10 * rows.length * (20_000 / 400));
 
   const report = await rowsRead(db, (trx) =>
-    reportOrders(trx, { runId, job: JOB, sources, codeProblems: [], areOwnersChecked: true }),
+    reportOrders(trx, {
+      runId,
+      job: JOB,
+      sources,
+      codeProblems: [],
+      areOwnersChecked: true,
+      areReportsStale: false,
+    }),
   );
   expect(report.result.counts.orders).toBe(20_000);
   expect(report.result.counts.entries).toMatchObject({ accepted: rows.length, in_doubt: 0 });

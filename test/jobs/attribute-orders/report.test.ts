@@ -21,7 +21,7 @@ async function summarise(
   of: { job: string; sources: readonly string[] } = { job: JOB, sources },
 ): Promise<OrdersReport> {
   await refreshReporting(db, of);
-  return reportOrders(db, { runId, ...of, codeProblems: [], areOwnersChecked: true });
+  return reportOrders(db, { runId, ...of, codeProblems: [], areOwnersChecked: true, areReportsStale: false });
 }
 
 describe('the summary of a run', () => {

@@ -108,7 +108,7 @@ export async function* mapOrders(
       early.push(...extended);
       const named = ids.look(extended);
       rows = named === null ? [] : early;
-      if (named !== null) into = openRows(named, layout, { ...options, hasLostEarly });
+      if (named !== null) into = openRows(named, layout, { ...options, generationOrders, hasLostEarly });
       if (named !== null) early = [];
     }
     for (const record of rows) {
@@ -127,7 +127,8 @@ export async function* mapOrders(
     yield toBatch(pending);
     pending = newPending();
   }
-  if (into === null && ids !== null) into = openRows(ids.choose(), layout, { ...options, hasLostEarly });
+  if (into === null && ids !== null)
+    into = openRows(ids.choose(), layout, { ...options, generationOrders, hasLostEarly });
   for (const record of early) {
     lose(lost, record.record, into, pending);
     into?.take(record, pending);
@@ -168,7 +169,7 @@ type OrderRows = {
 function openRows(
   header: NamedHeader,
   layout: Layout,
-  options: MapOptions & { readonly hasLostEarly: boolean },
+  options: MapOptions & { readonly generationOrders: number; readonly hasLostEarly: boolean },
 ): OrderRows {
   const { source, dates = null, marks = null, customerKeyOf = null, onIdColumn, onFooter } = options;
   const { generationOrders, anyStatus = false } = options;
@@ -177,11 +178,7 @@ function openRows(
   const plan = planColumns(layout, header, source);
   const latestMs = latestTimeMs(exportedAtMs(options.modifiedAt ?? null));
   const builder = new OrderBuilder(layout, plan, { ...source, dates, marks, latestMs, customerKeyOf });
-  const window = new OrderWindow(plan, {
-    money: layout.money,
-    marks,
-    generationOrders: generationOrders ?? GENERATION_ORDERS,
-  });
+  const window = new OrderWindow(plan, { money: layout.money, marks, generationOrders });
   const totals = new TotalsRows(plan, layout.money);
   /** Rows without an id, which are totals if no order follows. */
   let waiting: CsvRecord[] = [];
@@ -217,16 +214,16 @@ function openRows(
   };
   /** Takes the totals away from the end of the file, and passes on everything before them. */
   const close = (to: Pending): void => {
-    const orders = [...window.remaining()];
+    const open = [...window.remaining()];
     const last: OpenOrder[] = [];
-    for (let one = orders.pop(); one !== undefined; one = orders.pop()) {
+    for (let one = open.pop(); one !== undefined; one = open.pop()) {
       if (last.length < MAX_TOTALS_ROWS && totals.mayBeTotal(one)) last.unshift(one);
       else {
-        orders.push(one);
+        open.push(one);
         break;
       }
     }
-    finish(orders, to);
+    finish(open, to);
     const isFooter = (row: OpenOrder): boolean => {
       const found = totals.judge(row, true);
       if (found === null || 'code' in found) return false;

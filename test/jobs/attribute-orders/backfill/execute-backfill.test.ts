@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RawBuilder, sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
-import { listBackfills, moveBackfill } from '../../../../jobs/attribute-orders/backfill/backfills.ts';
+import { moveBackfill, readBackfill } from '../../../../jobs/attribute-orders/backfill/backfills.ts';
 import { executeBackfill, shareOf } from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
 import { readNews } from '../../../../jobs/attribute-orders/backfill/plan-backfill.ts';
 import { endBackfill } from '../../../../jobs/attribute-orders/backfill/release-entries.ts';
@@ -110,8 +110,8 @@ async function openBackfill(
     },
   } as unknown as Client;
   const read = async () => {
-    const [backfill] = await listBackfills(direct, { backfillId });
-    if (backfill === undefined) throw new Error('there is no backfill');
+    const backfill = await readBackfill(direct, backfillId);
+    if (backfill === null) throw new Error('there is no backfill');
     return backfill;
   };
   let looks = 0;

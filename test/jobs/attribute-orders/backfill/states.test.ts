@@ -6,6 +6,7 @@ import {
   listBackfills,
   lockBackfill,
   moveBackfill,
+  readBackfill,
   storePlan,
 } from '../../../../jobs/attribute-orders/backfill/backfills.ts';
 import {
@@ -335,8 +336,7 @@ describe('the plan of a backfill', () => {
     expect(await list({ job, period: june })).toEqual([second.id]);
     expect(await list({ job, period: { ...june, timeZone: 'Asia/Tokyo' } })).toEqual([]);
     expect(await list({ job, states: ['replaced'] })).toEqual([first.id]);
-    expect(await list({ backfillId: second.id })).toEqual([second.id]);
-    const [backfill] = await listBackfills(shop.db, { backfillId: second.id });
+    const backfill = await readBackfill(shop.db, second.id);
     expect(backfill).toMatchObject({
       job,
       period: june,
@@ -750,7 +750,7 @@ describe('a backfill that ends', () => {
     const shop = await open();
     const { id } = await shop.plan();
     await shop.start(id);
-    const problem = async () => (await listBackfills(shop.db, { backfillId: id }))[0]?.problem;
+    const problem = async () => (await readBackfill(shop.db, id))?.problem;
     expect(await moveBackfill(shop.db, id, { from: ['planned'], to: 'paused' })).toBe(false);
     expect(await moveBackfill(shop.db, id, { from: ['running'], to: 'paused', problem: 'no key' })).toBe(
       true,

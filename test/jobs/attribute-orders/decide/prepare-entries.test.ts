@@ -578,6 +578,7 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
       runId: context.runId,
       ...{ accountId: ACCOUNT, brandId: '1' },
       orderPlatformBySource: { [context.source]: 'renamed' },
+      orderNotes: 'ours',
     });
     const platform = `platform of ${context.job}`;
     await expect(renamed).rejects.toMatchObject({

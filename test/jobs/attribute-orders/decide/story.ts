@@ -108,6 +108,7 @@ export async function openContext(
         accountId: ACCOUNT,
         brandId: given?.brandId ?? options.brandId ?? BRAND,
         orderPlatformBySource,
+        orderNotes: 'ours',
       });
       return { ...prepared, evident: await holdCreditedElsewhere(db, { job, accountId: ACCOUNT }) };
     },
