@@ -129,7 +129,8 @@ npx influencer-sync help <word> finds commands, pages and error codes.
 
 Exit codes: 0 success, 1 unreachable, or a crash, 2 configuration or usage,
 3 done; rows or orders wait for you, 4 key refused, 5 already running,
-6 in doubt, 7 the ledger lost claims, 8 forget found no customer, 130 interrupted`;
+6 in doubt, 7 the ledger lost claims, 8 forget found no customer,
+130 interrupted`;
 
 /** Runs one command line. Known errors are explained and others are reported as bugs; it never throws. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
