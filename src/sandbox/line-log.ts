@@ -5,7 +5,7 @@ import {
   ftruncateSync,
   openSync,
   readFileSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 
 /**
@@ -85,12 +85,12 @@ export function createFileLog(path: string, onLine: (line: string) => void): Lin
     count: () => count,
     append(line) {
       count += 1;
-      writeSync(file, `${line}\n`);
+      writeFileSync(file, `${line}\n`);
     },
     replace(others) {
       ftruncateSync(file, 0);
       count = others.length;
-      if (count > 0) writeSync(file, `${others.join('\n')}\n`);
+      if (count > 0) writeFileSync(file, `${others.join('\n')}\n`);
     },
     read: () => createReadStream(path),
     close: () => closeSync(file),

@@ -11,6 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'its links lead in a circle',
   ENOSPC: 'its file system is full',
   EDQUOT: 'the quota of this user is used up',
+  EFBIG: 'the file is as large as this process or its file system allows',
   ERR_SQLITE_ERROR: 'its lock file cannot be opened',
 };
 

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configurationError } from '../../core/known-error.ts';
 
@@ -20,7 +20,7 @@ export function closeEmbedded(folder: string, movedTo: string): void {
     const descriptor = openSync(path, flag, 0o600);
     try {
       if (flag === 'a' && fstatSync(descriptor).size === 0)
-        writeSync(descriptor, `to ${movedTo} at ${new Date().toISOString()}\n`);
+        writeFileSync(descriptor, `to ${movedTo} at ${new Date().toISOString()}\n`);
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
