@@ -109,15 +109,20 @@ async function waitUntilOver(db: Database, busy: Busy, options: Taking): Promise
   progress.begin({ name: 'wait', label: 'Waiting to start', unit: 'seconds', total: seconds });
   let shown = 0;
   let leftMs = totalMs;
-  for (;;) {
-    if (draining.aborted) throw explainAbort(draining.reason, draining);
-    const answer = await askAgain(db, options);
-    const isOver =
-      answer.kind === 'acquired' || answer.holder.owner !== owner || answer.holder.endsInMs > leftMs;
-    leftMs = isOver ? 0 : answer.holder.endsInMs;
-    const waited = Math.min(seconds, Math.floor((totalMs - leftMs) / 1000));
-    progress.advance(waited - shown);
-    shown = waited;
-    if (isOver) return answer;
+  try {
+    for (;;) {
+      if (draining.aborted) throw explainAbort(draining.reason, draining);
+      const answer = await askAgain(db, options);
+      const isOver =
+        answer.kind === 'acquired' || answer.holder.owner !== owner || answer.holder.endsInMs > leftMs;
+      leftMs = isOver ? 0 : answer.holder.endsInMs;
+      const waited = Math.min(seconds, Math.floor((totalMs - leftMs) / 1000));
+      progress.advance(waited - shown);
+      shown = waited;
+      if (isOver) return answer;
+    }
+  } finally {
+    // What follows may print lines of its own before the next step begins.
+    progress.end();
   }
 }

@@ -255,7 +255,7 @@ async function afterKill({ waits, ttlMs = 700 }: { readonly waits: boolean; read
     begin: ({ label, total }: ProgressStep) => void shown.push(`${label} ${total}`),
     advance: () => {},
     note: (message: string) => void shown.push(message),
-    end: () => {},
+    end: () => void shown.push('ended'),
   };
   const options = {
     names: ['job:first', 'job:a'],
@@ -274,7 +274,7 @@ it('a run that may wait starts when the lease of a killed process is over, and s
   expect(shown[0]).toMatch(
     /Process 4711 on gone may still be running\. If it is gone, a run can start in 1 s/,
   );
-  expect(shown[1]).toBe('Waiting to start 1');
+  expect(shown.slice(1), 'no bar is left').toEqual(['Waiting to start 1', 'ended']);
 });
 
 it('a run does not wait for a process that renews its lease, and names it', async () => {
@@ -288,9 +288,10 @@ it('a run does not wait for a process that renews its lease, and names it', asyn
 });
 
 it('the wait for a lease ends when the process is told to stop', async () => {
-  const { next, stop } = await afterKill({ waits: true, ttlMs: 60_000 });
+  const { next, stop, shown } = await afterKill({ waits: true, ttlMs: 60_000 });
   setImmediate(() => stop.abort());
   await expect(next()).rejects.toMatchObject({ details: { exitCode: 130 } });
+  expect(shown.at(-1)).toBe('ended');
 });
 
 it('a run asks again for a source that a backfill holds briefly, until it is told to stop', async () => {
