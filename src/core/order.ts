@@ -124,6 +124,9 @@ export type OrderDoubt =
  */
 export const SAME_ORDER_HOURS = 48;
 
+/** Time zones differ by multiples of these minutes. Other differences are no zone's, so that they are of two moments. */
+export const ZONE_MINUTES = 15;
+
 /** A SKU (folded by `foldCode`; empty for lines without one) and its amount after the discounts of the lines. */
 export type OrderLine = readonly [sku: string, amount: DecimalText];
 

@@ -93,6 +93,34 @@ describe.each(ENGINES)('an order whose id another order has on %s', (engine) => 
     expect(await doubtsOf(shop)).toEqual(['1 -']);
   });
 
+  test('is in doubt if another purchase was at other minutes, which no edit and no time zone explains', async () => {
+    const shop = await openShop(database());
+    const [person, other] = [
+      '00000000-0000-4000-8000-000000000001',
+      '00000000-0000-4000-8000-000000000002',
+    ] as const;
+    const known = { placedAt: '2026-04-10T09:12:30Z', codes: ['EMMA15'], customerKey: person };
+    const cases: readonly (readonly [string, Partial<StagedOrder>, string])[] = [
+      ['another total', { placedAt: '2026-04-10T13:20:05Z', total: '12.00' }, 'other_order_same_id'],
+      ['another code', { placedAt: '2026-04-10T09:10:00Z', codes: ['LEO20'] }, 'other_order_same_id'],
+      ['another person', { placedAt: '2026-04-10T13:20:05Z', customerKey: other }, 'other_order_same_id'],
+      ['only the time', { placedAt: '2026-04-10T13:20:05Z', total: '10.0', refunded: '1.00' }, '-'],
+      ['an edit', { total: '12.00', codes: [] }, '-'],
+      ['an edit, without seconds', { placedAt: '2026-04-10T09:12:00Z', total: '12.00' }, '-'],
+      ['an edit, in another zone', { placedAt: '2026-04-10T14:57:30Z', total: '12.00' }, '-'],
+      ['a total that is not stated', { placedAt: '2026-04-10T13:20:05Z', total: null }, '-'],
+    ];
+    const ids = cases.map((_, at) => String(at + 1));
+    const given = (at: number) => ({ customerKey: person, codes: known.codes, ...cases[at]?.[1] });
+    await shop.read({ orders: ids.map((id) => order(id, known)) });
+    await shop.read({ orders: ids.map((id, at) => order(id, { placedAt: known.placedAt, ...given(at) })) });
+    expect(await doubtsOf(shop)).toEqual(cases.map(([, , doubt], at) => `${at + 1} ${doubt}`));
+    // The next export states days alone, which begin at any quarter of an hour.
+    const days = ids.slice(4, 6).map((id) => order(id, { placedAt: '2026-04-09T22:00:00Z', total: '13.00' }));
+    await shop.read({ orders: days });
+    expect((await currentOrders(shop)).slice(4, 6)).toEqual(['5 13', '6 13']);
+  });
+
   test.each([
     ['an older file', {}, (newer: readonly string[]) => ({ others: { ...NEWEST, newer } })],
     [

@@ -120,8 +120,8 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'the state that is shown is right',
   },
   other_order_same_id: {
-    what: 'Another order with the same id was placed more than two days earlier or later, so a number was used again',
-    fix: 'Make the ids unique: `joined_columns` of the layout with the date or year, or an `order_platform` for each shop.',
+    what: 'Another order has the same id: it was placed more than two days earlier or later, or at other minutes with another amount, code or customer. So a number was used again, or two branches use the same numbers',
+    fix: 'Make the ids unique: `joined_columns` of the layout with the branch, the date or the year, or a source with an `order_platform` of its own for each shop.',
     confirms: 'the state that is shown is right; the other order is not credited',
   },
   ambiguous_codes: {

@@ -4,7 +4,7 @@ import { toArrayParameter } from '../../db/array-parameters.ts';
 import { countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OtherAges } from '../files/source-ages.ts';
-import { columnNames, columnsInDoubt, isPlacedApart } from './order-columns.ts';
+import { columnNames, columnsInDoubt, isOtherPurchase, isPlacedApart, statesTimes } from './order-columns.ts';
 
 /*
  * An order has the state that the newest file states, whichever file is read last. Most files are newer than all that
@@ -59,11 +59,11 @@ const statedVersion = sql`
 /** The last version of an order, from the one that staged version `o` would replace, that says when it was placed. */
 const placedVersion = sql`
           with recursive said as (
-            select v.order_version_id, v.stated_version_id, v.placed_at, v.replaces
+            select v.*
             from intake.orders v
             where v.order_version_id = o.replaces
             union all
-            select v.order_version_id, v.stated_version_id, v.placed_at, v.replaces
+            select v.*
             from said x
             cross join lateral (select v.* from intake.orders v where v.order_version_id = x.replaces limit 1) v
             where x.placed_at is null
@@ -71,8 +71,9 @@ const placedVersion = sql`
           select * from said where placed_at is not null limit 1`;
 
 /**
- * Finds the staged versions of a file that were placed at another time than the order that they would replace. They state
- * another order: shops begin again with the same numbers. A version that does not say when does not hide what an earlier one
+ * Finds the staged versions of a file that state another order than the one that they would replace: shops begin again with
+ * the same numbers, and branches have the same ones. It was placed at another time, or another purchase was at other minutes
+ * (an order that is edited keeps its time). A version that does not say when does not hide what an earlier one
  * said. The known state stays in force, in doubt, until a person decides, or a later file states that order again. A second
  * reading of a file may correct the times of the first one. Call it only if orders have changed, before anything else
  * compares them.
@@ -81,15 +82,24 @@ const placedVersion = sql`
  */
 export async function doubtOtherOrders(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
   return execute(trx)`
-    with apart as materialized (
-      select o.order_version_id, o.replaces as known_id
+    with others as materialized (
+      select o.order_version_id, o.replaces as known_id, ${isPlacedApart('o', 'c')} as is_apart,
+        c.source_file_id
       from intake.orders o
       cross join lateral (${placedVersion}) c
       cross join lateral (${statedVersion}) s
-      where o.source_file_id = ${sourceFileId}::bigint and not o.is_current and ${isPlacedApart('o', 'c')}
+      where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
+        and (${isPlacedApart('o', 'c')} or ${isOtherPurchase('o', 'c')})
         and not exists (
           select from intake.source_files f
           where f.source_file_id = s.source_file_id and f.superseded_by = ${sourceFileId}::bigint)
+    ),
+    timed as materialized (
+      select f.source_file_id from (select distinct source_file_id from others where not is_apart) f
+      where ${statesTimes(sql`f.source_file_id`)} and ${statesTimes(sql`${sourceFileId}::bigint`)}
+    ),
+    apart as materialized (
+      select * from others where is_apart or source_file_id in (select source_file_id from timed)
     )
     update intake.orders o set (${columnNames}, customer_key, customer_key_no, lines, similar_to, items,
       changed_at, note, content_hash, stated_hash, stated_version_id) = row(

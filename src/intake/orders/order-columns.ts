@@ -1,5 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
-import { ORDER_COLUMNS, type OrderDoubt, SAME_ORDER_HOURS, type StagedOrder } from '../../core/order.ts';
+import {
+  ORDER_COLUMNS,
+  type OrderDoubt,
+  SAME_ORDER_HOURS,
+  type StagedOrder,
+  ZONE_MINUTES,
+} from '../../core/order.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { similarId } from '../../core/text/order-key.ts';
 import { toTextArrayParameter } from '../../db/array-parameters.ts';
@@ -43,6 +49,47 @@ export function isPlacedApart(one: string, other: string): RawBuilder<boolean> {
   const hours = sql`make_interval(hours => ${sql.lit(SAME_ORDER_HOURS)})`;
   const [a, b] = [sql.ref(`${one}.placed_at`), sql.ref(`${other}.placed_at`)];
   return sql<boolean>`coalesce(${a} not between ${b} - ${hours} and ${b} + ${hours}, false)`;
+}
+
+/** Columns that say what was bought, and by whom. A null of one of them proves nothing. */
+const OF_PURCHASE = [
+  'total',
+  'subtotal',
+  'currency',
+  'codes_folded',
+  'links_folded',
+  'influencer_handle',
+  'items',
+];
+
+/**
+ * SQL that is true if two versions differ in their purchase and in the minutes of their time of order, which no zone explains.
+ * A refund, below zero, is part of an order, and has a time of its own. It is meant for versions of files that state times: one with days alone has the minutes of a midnight.
+ */
+export function isOtherPurchase(one: string, other: string): RawBuilder<boolean> {
+  const of = (column: string) => [sql.ref(`${one}.${column}`), sql.ref(`${other}.${column}`)] as const;
+  const [[a, b], [aKey, bKey], [aKeyNo, bKeyNo]] = [
+    of('placed_at'),
+    of('customer_key'),
+    of('customer_key_no'),
+  ];
+  const minutes = sql.lit(ZONE_MINUTES);
+  const differs = sql.join(
+    OF_PURCHASE.map((column) => sql.join(of(column), sql` <> `)),
+    sql` or `,
+  );
+  return sql<boolean>`coalesce(
+        abs(extract(epoch from ${a} - ${b})) / 60 % ${minutes} between 1 and ${minutes} - 1
+        and coalesce(${sql.ref(`${one}.total`)}, ${sql.ref(`${one}.subtotal`)}, 0) >= 0
+        and (${differs} or (${aKeyNo} is not distinct from ${bKeyNo} and ${aKey} <> ${bKey})), false)`;
+}
+
+/** SQL that is true if a file states times of day: not each order was placed at a midnight of some zone. */
+export function statesTimes(sourceFileId: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+        select from intake.orders t
+        where t.source_file_id = ${sourceFileId}
+          and extract(epoch from t.placed_at) % ${sql.lit(ZONE_MINUTES * 60)} <> 0)`;
 }
 
 /** Returns the columns that are merged in this way when rows of an order are added up. */

@@ -13,7 +13,7 @@ import { zoneClock } from '../../../core/time/zone-clock.ts';
 import { judgeRejected } from '../../../intake/files/judge-rows.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
-import { arePlacedApart } from '../../../intake/orders/map/built-order.ts';
+import { areOtherMinutes, arePlacedApart, mayBeDay } from '../../../intake/orders/map/built-order.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
 import { OTHER_ORDER } from '../../../intake/orders/order-by-age.ts';
 import { createAgeOf } from '../../../intake/read/intake-source.ts';
@@ -216,6 +216,8 @@ type StatedOrders = Map<
     readonly writtenMs: number;
     /** The last time at which a file said that it was placed. */
     readonly placedAt: StagedOrder['placedAt'];
+    /** Whether that file states times of day. */
+    readonly isTimed: boolean;
   }
 >;
 
@@ -232,6 +234,7 @@ function state(
   orders: readonly StagedOrder[],
   { age, isSummed, writtenMs }: { age: FileAge; isSummed: boolean; writtenMs: number },
 ): void {
+  const hasTimes = !orders.every((order) => mayBeDay(order.placedAt));
   for (const own of orders) {
     const known = stated.get(own.orderId);
     const isNewer = known === undefined ? 1 : compareAges(age, known.age);
@@ -239,18 +242,22 @@ function state(
     const order = known === undefined || isSameFile || !isSummed ? own : joinParts(known.order, own);
     const addsItems = (order.items?.length ?? 0) > (known?.order.items?.length ?? 0);
     const placedAt = order.placedAt ?? known?.placedAt ?? null;
-    if (known !== undefined && !isSameFile && arePlacedApart([order.placedAt, known.placedAt]))
-      stated.set(order.orderId, { ...known, order: { ...known.order, doubt: OTHER_ORDER } });
+    const isTimed = order.placedAt === null ? known?.isTimed === true : hasTimes;
+    const next = { order, age, writtenMs, placedAt, isTimed };
+    const isOther =
+      known !== undefined &&
+      !isSameFile &&
+      (arePlacedApart([order.placedAt, known.placedAt]) ||
+        (isTimed &&
+          known.isTimed &&
+          areOtherMinutes(order.placedAt, known.placedAt) &&
+          areOtherPurchases(own, known.order)));
+    if (isOther) stated.set(order.orderId, { ...known, order: { ...known.order, doubt: OTHER_ORDER } });
     else if (known !== undefined && isSameFile && isSummed)
-      stated.set(order.orderId, { order: addUp(known.order, order), age, writtenMs, placedAt });
-    else if (isNewer > 0) stated.set(order.orderId, { order, age, writtenMs, placedAt });
+      stated.set(order.orderId, { ...next, order: addUp(known.order, order) });
+    else if (isNewer > 0) stated.set(order.orderId, next);
     else if (isNewer === 0 ? known?.order.contentHash !== order.contentHash : isSummed && addsItems)
-      stated.set(order.orderId, {
-        order: { ...order, doubt: 'conflicting_states' },
-        age,
-        writtenMs,
-        placedAt,
-      });
+      stated.set(order.orderId, { ...next, order: { ...order, doubt: 'conflicting_states' } });
   }
 }
 
@@ -300,6 +307,20 @@ function keepStated(known: StagedOrder, part: StagedOrder): StagedOrder {
     cancelledAt: part.cancelledAt ?? known.cancelledAt,
     exclusion: part.exclusion ?? known.exclusion,
   };
+}
+
+/** True if what was bought differs, as sealing compares it (`isOtherPurchase`). Customers have no key before a run. */
+function areOtherPurchases(one: StagedOrder, other: StagedOrder): boolean {
+  const said = ({ total, subtotal, currency, codes, links, influencerHandle, items }: StagedOrder) => [
+    ...[total, subtotal].map((amount) => (amount === null ? null : toUnits(amount))),
+    currency,
+    ...[codes, links].map((list) => list.map(foldCode).join('\n')),
+    influencerHandle,
+    items === null ? null : JSON.stringify(items),
+  ];
+  if (amountOf(one) < 0n) return false;
+  const known = said(other);
+  return said(one).some((what, at) => what !== null && (known[at] ?? null) !== null && what !== known[at]);
 }
 
 function addUp(one: StagedOrder, other: StagedOrder): StagedOrder {

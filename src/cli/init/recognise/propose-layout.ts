@@ -7,7 +7,6 @@ import {
   type StatedRoles,
 } from '../../../core/layout.ts';
 import { toUnits } from '../../../core/money.ts';
-import { SAME_ORDER_HOURS } from '../../../core/order.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { plural } from '../../../core/text/plural.ts';
@@ -17,6 +16,7 @@ import { layoutSchema } from '../../../intake/layout/layout-schema.ts';
 import { joinIds } from '../../../intake/layout/resolve-header.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { toLayout } from '../../../intake/layout/to-layout.ts';
+import { areOtherMinutes, arePlacedApart } from '../../../intake/orders/map/built-order.ts';
 import { MAX_TOTALS_ROWS } from '../../../intake/orders/map/totals-rows.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
 import { parseMoney } from '../../../intake/values/parse-money.ts';
@@ -579,7 +579,7 @@ export function whyUsedAgain(layout: Layout, files: readonly Table[]): string | 
       return {
         id: cleanText(cells[idAt] ?? ''),
         place: cleanText(cells[placeAt] ?? ''),
-        time: typeof time === 'string' ? Date.parse(time) : null,
+        time: typeof time === 'string' ? time : null,
       };
     });
     return [...new Map(ofFile.map((order) => [order.id, order])).values()];
@@ -588,7 +588,12 @@ export function whyUsedAgain(layout: Layout, files: readonly Table[]): string | 
     ([first, ...others]) => first?.id !== '' && others.length > 0,
   );
   const differ = several.filter(([first, ...others]) =>
-    others.some((other) => other.place !== first?.place || areOtherTimes(other.time, first?.time ?? null)),
+    others.some(
+      ({ place, time }) =>
+        place !== first?.place ||
+        arePlacedApart([time, first?.time ?? null]) ||
+        areOtherMinutes(time, first?.time ?? null),
+    ),
   );
   const [example] = differ;
   if (example === undefined || differ.length * 2 <= several.length) return null;
@@ -607,13 +612,6 @@ export function whyUsedAgain(layout: Layout, files: readonly Table[]): string | 
       ];
   const other = isOfShops ? place : (layout.columns.placed_at?.[0] ?? 'NAME');
   return `Several files have the same order ids (column ${JSON.stringify(id)}) for different orders: ${JSON.stringify(example[0]?.id)} is in ${example.length} files, ${how}. As one order, the newer would take the place of the other. ${say} --column ${inShellQuotes(`order_id=${other}+${id}`)}.`;
-}
-
-/** True if two times are not those of one order in two zones, or by two clocks. One that is not known proves nothing. */
-function areOtherTimes(one: number | null, other: number | null): boolean {
-  if (one === null || other === null) return false;
-  const minutes = Math.abs(one - other) / 60_000;
-  return minutes > SAME_ORDER_HOURS * 60 || (minutes % 15 > 1 && minutes % 15 < 14);
 }
 
 function saveAs(name: string): string {

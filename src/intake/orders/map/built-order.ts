@@ -3,6 +3,7 @@ import {
   type OrderContinuation,
   SAME_ORDER_HOURS,
   type StagedOrder,
+  ZONE_MINUTES,
 } from '../../../core/order.ts';
 import type { Fault } from '../../map/fault.ts';
 import type { DateWatch } from '../../values/date-order.ts';
@@ -57,4 +58,19 @@ export const NUMBER_USED_AGAIN: Fault = {
 export function arePlacedApart(times: readonly (InstantText | null)[]): boolean {
   const known = times.flatMap((time) => (time === null ? [] : Date.parse(time)));
   return Math.max(...known) - Math.min(...known) > SAME_ORDER_HOURS * 3_600_000;
+}
+
+/**
+ * True if the minutes of two times of order are not those of one moment in two time zones. One that is not known proves
+ * nothing.
+ */
+export function areOtherMinutes(one: InstantText | null, other: InstantText | null): boolean {
+  if (one === null || other === null) return false;
+  const minutes = (Math.abs(Date.parse(one) - Date.parse(other)) / 60_000) % ZONE_MINUTES;
+  return minutes >= 1 && minutes <= ZONE_MINUTES - 1;
+}
+
+/** True if a time of order may be a day, which begins at midnight in some time zone. */
+export function mayBeDay(time: InstantText | null): boolean {
+  return time === null || Date.parse(time) % (ZONE_MINUTES * 60_000) === 0;
 }

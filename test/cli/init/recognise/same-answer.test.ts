@@ -101,13 +101,15 @@ test.each([
     .replace('#1016,paid,EUR,ten,ten', '#1016,paid,EUR,26.00,26.00')
     .replace('EUR,18.00', 'EUR,18.x0');
   // The number of this order is used again a week later, by another one. A file between them does not say when it was placed.
-  const reused = (total: string, placedAt: string) =>
-    `#2000,paid,EUR,${total},${total},,MIA10,${placedAt},,6000,,,web\n`;
+  // Another number is used again on the same day.
+  const reused = (total: string, placedAt: string, id = '6000') =>
+    `#${id},paid,EUR,${total},${total},,MIA10,${placedAt},,${id},,,web\n`;
+  const [morning, afternoon] = ['2026-04-10 11:11:26 +0200', '2026-04-10 14:33:05 +0200'] as const;
   const contentOf = (at: number) =>
     at === 0
-      ? FILE + reused('40.00', '2026-04-10 11:11:26 +0200')
+      ? FILE + reused('40.00', morning) + reused('41.00', morning, '7000')
       : at === names.length - 1
-        ? later + reused('50.00', '2026-04-17 11:11:26 +0200')
+        ? later + reused('50.00', '2026-04-17 11:11:26 +0200') + reused('51.00', afternoon, '7000')
         : FILE.slice(0, FILE.indexOf('\n') + 1) + reused('40.00', '');
   for (const [at, name] of names.entries()) {
     shop.drop(name, contentOf(at));
@@ -128,7 +130,7 @@ test.each([
     excluded: counts?.excluded,
     held: heldOf(held.filter((one) => one.event === 'held_orders')),
   });
-  expect(previewed).toMatchObject({ held: expect.arrayContaining(['other_order_same_id : 1 40.0000']) });
+  expect(previewed).toMatchObject({ held: expect.arrayContaining(['other_order_same_id : 2 81.0000']) });
   expect((previewed as { credited: number }).credited).toBe(names[0] === 'one.csv' ? 0 : 2);
 });
 
