@@ -228,14 +228,13 @@ function questionsOf(
     return examined.needsConsent && !isRefusedWhole(examined) ? [{ ...ask('consent'), about }] : [];
   }
   if (examined.kind !== 'orders') return [];
-  const [currency = null, ...others] = examined.currency?.candidates ?? [];
   return [
     ...(examined.needsZone
       ? [{ ...ask('timeZone'), about: examined.isDateOnly ? 'dates without times' : '' }]
       : []),
     ...(examined.currency === null
       ? []
-      : [ask('currency', currency, currency !== null && others.length === 0)]),
+      : [ask('currency', examined.currency.offered, examined.currency.candidates.length === 1)]),
     ...(examined.dateOrder === 'open' ? [ask('dateOrder', dateOrderOf(examined, options, name))] : []),
     ...(examined.decimalMark === 'open' ? [ask('decimalMark')] : []),
     ...(source.proposed !== null && examined.layout.lacks.includes('status') ? [ask('status')] : []),

@@ -127,6 +127,11 @@ export function statedCurrencies(cells: Cells): readonly string[] {
   return [...counts].sort(([, one], [, other]) => other - one).map(([currency]) => currency);
 }
 
+/** True if amounts have the sign of pounds, which are sterling unless a person says otherwise. `$`, `kr` and `¥` show nothing. */
+export function hasPounds(cells: Cells): boolean {
+  return cells.share((cell) => /^\P{L}*£\P{L}*$/u.test(cell)) > 0;
+}
+
 /** What the times of a column show. */
 export type TimesMeasured = {
   /** Formats that read nearly all cells, the layout's own first. Null if none do. */

@@ -12,6 +12,7 @@ import {
   codeSeparatorsOf,
   type DateOrderFound,
   dateOrderOf,
+  hasPounds,
   isMarkOpen,
   moneyFormatOf,
   statedCurrencies,
@@ -46,9 +47,10 @@ export type OrdersExamined = {
   /** True if the files have days only, and no time of day. */
   readonly isDateOnly: boolean;
   /**
-   * Null if a column states the currency. `candidates` are the currencies that appear next to the amounts.
+   * Null if a column states the currency. `candidates` are the currencies that appear next to the amounts, and `offered` is
+   * the likely one: without candidates, that of a sign which further currencies have, too.
    */
-  readonly currency: { readonly candidates: readonly string[] } | null;
+  readonly currency: { readonly candidates: readonly string[]; readonly offered: string | null } | null;
   readonly dateOrder: DateOrderFound;
   /** What the source states of it; null for what it does not. */
   readonly stated: Pick<SourceSettings, 'timeZone' | 'currency'>;
@@ -152,7 +154,10 @@ export async function examineOrders(
     previewed,
     needsZone: layout.lacks.includes('time_zone') || (times.needsZone && !isZoneGiven),
     isDateOnly: measured.times.share((cell) => /\d:\d|T\d/.test(cell)) === 0,
-    currency: hasCurrency || layout.currency !== null ? null : { candidates },
+    currency:
+      hasCurrency || layout.currency !== null
+        ? null
+        : { candidates, offered: candidates[0] ?? (hasPounds(measured.money) ? 'GBP' : null) },
     dateOrder,
     stated: { timeZone: options.source.timeZone, currency: options.source.currency },
     decimalMark: isOpen ? (statedMark ?? 'open') : null,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { questionsFor } from '../../../../src/cli/init/answers.ts';
 import { proposeLayout } from '../../../../src/cli/init/recognise/propose-layout.ts';
 import type { StatedRoles } from '../../../../src/core/layout.ts';
 import { CODES_IN_TEXT } from '../../../../src/core/text/codes-in-text.ts';
@@ -163,6 +164,23 @@ test('what shares names with a known export, and has columns of its own for what
     'a.csv header_mismatch',
   ]);
 });
+
+test.each([
+  ['£12.00', 'GBP', false],
+  ['12,00 zł', 'PLN', true],
+  ['€ 12.00', 'EUR', true],
+  ['$12.00', null, false],
+  ['12,00 kr', null, false],
+  ['¥1200', null, false],
+])(
+  'the sign of %s offers %s as its currency, and nothing if it may be that of several',
+  async (amount, suggestion, mayAssume) => {
+    const text = `order_id;total;status;discount_code;date\n1;${amount};paid;MIRA10;2026-11-05\n2;${amount};paid;;2026-11-06\n`;
+    const { sources } = await look(folderWith({ 'sales.csv': text }));
+    const question = questionsFor(sources, { out: '.' }, []).find(({ key }) => key === 'currency');
+    expect(question).toMatchObject({ suggestion, mayAssume });
+  },
+);
 
 test('a blank currency beside others is rejected, as in a run, because no person is asked for it', async () => {
   const rows = ['1,10.00,paid,MIA10,GBP', '2,12.00,paid,MIA10,'];
