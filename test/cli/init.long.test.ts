@@ -211,11 +211,12 @@ test.each([
   expect(existsSync(join(folder, 'shop'))).toBe(false);
 });
 
-test('without a recognized file, the error gives the reason for each file', async () => {
-  const { run } = open({ 'products.csv': 'Product,SKU,Price\nHat,H-1,2.00\n' });
+test('without a recognized file, the error gives each reason once, with its files', async () => {
+  const goods = 'Product,SKU,Price\nHat,H-1,2.00\n';
+  const { run } = open({ 'more.csv': goods, 'products.csv': goods });
   const { exitCode, stdout, stderr } = await run(['init', './exports']);
   expect(exitCode).toBe(2);
-  expect(stdout).toContain('products.csv: Judging by the names');
+  expect(stdout).toContain('more.csv, products.csv: Judging by the names');
   expect(stderr).toContain('No file here is an export');
   expect((await run(['init'])).stderr).toContain('npx influencer-sync init ./exports');
 });

@@ -494,11 +494,13 @@ describe('the summary of a run', () => {
   test('names a held file only once', () => {
     const uri = 'file:///exports/a%20b.csv';
     const held = { id: '7', source: 's', uri, code: 'x', message: `${uri} is not utf-8.`, help: 'Set it.' };
+    const alike = ['1.csv', '2.csv'].map((name) => ({ ...held, uri: name, message: 'It lacks "Total".' }));
     const summary = renderSummary(
-      { finished, report: { ...report, details: { ...details, heldFiles: [held] } } },
+      { finished, report: { ...report, details: { ...details, heldFiles: [held, ...alike] } } },
       terminal,
     );
-    expect(summary).toContain('  a b.csv (source s) is not utf-8.\n    Set it.');
+    expect(summary).toContain('  a b.csv (source s) is not utf-8.\n');
+    expect(summary).toContain('  1.csv, 2.csv (source s): It lacks "Total".\n    Set it.');
   });
 
   test('shows how many of the orders to be posted belong to a backfill', () => {

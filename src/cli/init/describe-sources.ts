@@ -24,6 +24,7 @@ const WORDS_SHOWN = 12;
 /** As many states as a column of them has at most. */
 const MAX_STATES_SHOWN = 30;
 const REFUSED_SHOWN = 20;
+const NAMES_SHOWN = 5;
 
 /**
  * Renders what was recognised in one source, for a person to confirm.
@@ -263,16 +264,19 @@ export function customersLines(examined: CustomersExamined): string {
   );
 }
 
-/** Renders files that are not exports, each with the reason. */
+/** Renders files that are not exports: each reason once, with its files. */
 export function renderRefused({ refused, skipped }: Recognised, terminal: Terminal): string {
-  const lines = refused.slice(0, REFUSED_SHOWN).flatMap(({ name, why, example = '' }, at, all) => [
-    `  ${terminal.style('yellow', '–')} ${toPrintableLine(maskAddresses(name))}: ${toPrintableLine(why)}`,
-    // Several files of one kind share it.
-    ...(example === '' || all.findIndex((one) => one.example === example) < at
-      ? []
-      : ['', ...indent(maskAddresses(example.trimEnd()).split('\n')), '']),
-  ]);
-  const more = refused.length - REFUSED_SHOWN;
+  const groups = [...Map.groupBy(refused, ({ why, example = '' }) => `${why}\n${example}`).values()];
+  const lines = groups.slice(0, REFUSED_SHOWN).flatMap((files) => {
+    const [{ why = '', example = '' } = {}] = files;
+    const names = files.slice(0, NAMES_SHOWN).map(({ name }) => toPrintableLine(maskAddresses(name)));
+    const others = files.length - names.length;
+    return [
+      `  ${terminal.style('yellow', '–')} ${names.join(', ')}${others > 0 ? ` and ${plural(others, 'more file')}` : ''}: ${toPrintableLine(why)}`,
+      ...(example === '' ? [] : ['', ...indent(maskAddresses(example.trimEnd()).split('\n')), '']),
+    ];
+  });
+  const more = groups.slice(REFUSED_SHOWN).flat().length;
   return joinLines(
     refused.length > 0 && ['', terminal.style('bold', 'Not read:'), ...lines],
     more > 0 && `  … and ${plural(more, 'more file')}.`,

@@ -39,7 +39,7 @@ export function describeFiles(
     ...section('Held files', {
       count: heldFiles.length,
       note: 'nothing in them counts',
-      parts: heldFiles.map(describeHeldFile),
+      parts: describeHeldFiles(heldFiles),
     }),
     ...describeFindings(warnings, { isStored: !isPlan }),
     ...section('Rejected rows', {
@@ -69,13 +69,18 @@ export function sayFooterRow({ line, text, by }: FooterRow): string {
   return `line ${formatCount(line)}: ${JSON.stringify(toPrintableLine(text))}, ${FOOTER_BY[by]}`;
 }
 
-/** Describes a held file: name, source, reason and fix. */
-export function describeHeldFile({ source, uri, message, help }: HeldFile): Part {
-  const name = `${fileName(uri)} (source ${source})`;
-  // A message may begin with the address of its file, which the name replaces.
-  return item(
-    message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`,
-    help,
+/** Describes held files: each reason and fix once, with the names of its files and their source. */
+export function describeHeldFiles(files: readonly HeldFile[]): readonly Part[] {
+  const alike = Map.groupBy(files, ({ source, message, help }) => JSON.stringify([source, message, help]));
+  return [...alike.values()].flatMap((of) =>
+    of.slice(0, 1).map(({ source, uri, message, help }) => {
+      const name = `${of.map((file) => fileName(file.uri)).join(', ')} (source ${source})`;
+      // A message may begin with the address of its file, which the name replaces.
+      return item(
+        message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`,
+        help,
+      );
+    }),
   );
 }
 

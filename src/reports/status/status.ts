@@ -31,7 +31,7 @@ import { listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
 import { describeWaitingClaims, readWaitingClaims, type WaitingClaims } from '../doubts/waiting-claims.ts';
 import { listHeldFiles } from '../files/list-files.ts';
 import { listRejectedCauses, type RejectedCause } from '../files/list-rejected.ts';
-import { describeHeldFile, describeRejectedCauses } from '../files/read-files.ts';
+import { describeHeldFiles, describeRejectedCauses } from '../files/read-files.ts';
 import { describeHeldOrders } from '../held/describe-held-orders.ts';
 import { type HeldGroup, listHeldGroups } from '../held/held-orders.ts';
 import { type OtherCurrencySum, sumOtherCurrency } from '../money/list-other-currency.ts';
@@ -273,7 +273,7 @@ export function describeStatus({ status, config, did, next = [] }: StatusInput):
     ...section('Held files', {
       count: status.heldFiles.length,
       tone: 'yellow',
-      parts: status.heldFiles.map(describeHeldFile),
+      parts: describeHeldFiles(status.heldFiles),
     }),
     ...describeRejectedCauses(status.rejected),
     ...describeFindings(status.warnings),
