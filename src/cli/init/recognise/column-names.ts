@@ -327,6 +327,10 @@ export function waysToSay(word: string, header: string): readonly [anywhere: str
   return [foldWord(word), foldWord(`${header}=${word}`)];
 }
 
+function isYes(word: string): boolean {
+  return isAnswer(word) || word.trim() === '1';
+}
+
 /**
  * Collects the words that layouts define, and adds those of the lists.
  *
@@ -350,14 +354,20 @@ export function statusWordsOf(
   const paidNames = new Set(['paid', ...(WORDS.states.paid ?? [])].map(headerWords));
   const asksPaid = (header: string): boolean =>
     paidNames.has(headerWords(header).replace(/^(?:is|ist) /, ''));
+  /** Whether a person has said that a yes of the column means paid: then a no means that it was not. */
+  const saidYes = (header: string): boolean => {
+    const ofColumn = foldWord(`${header}=`);
+    return [...paid].some((said) => isYes(said.startsWith(ofColumn) ? said.slice(ofColumn.length) : said));
+  };
   return {
     asksPaid,
     all: new Set([...credited, ...known, ...ofLayouts, ...translations.keys()]),
     isPaid: (word, header) =>
       credited.has(meaningOf(word)) ||
-      (asksPaid(header) && (isAnswer(word) || word.trim() === '1')) ||
+      (asksPaid(header) && isYes(word)) ||
       waysToSay(word, header).some((said) => paid.has(said)),
-    saysNo: (word, header) => no.has(meaningOf(word)) || (asksPaid(header) && isNo(word)),
+    saysNo: (word, header) =>
+      no.has(meaningOf(word)) || ((asksPaid(header) || saidYes(header)) && isNo(word)),
     meaningOf,
   };
 }
