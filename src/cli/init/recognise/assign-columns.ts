@@ -447,7 +447,9 @@ export function assignColumns(
 
   /** Asks about columns that contradict the chosen ones, or that may lower the total. */
   function rivals(total: MeasuredColumn): void {
-    const { status, currency } = Object.fromEntries(chosen) as Partial<Record<LayoutField, MeasuredColumn>>;
+    const { status, currency, codes } = Object.fromEntries(chosen) as Partial<
+      Record<LayoutField, MeasuredColumn>
+    >;
     const differs = (one: MeasuredColumn, other: MeasuredColumn): boolean =>
       records.some(({ cells }) => {
         const [left, right] = [one, other].map(({ index }) => cleanText(cells[index] ?? ''));
@@ -483,6 +485,13 @@ export function assignColumns(
         );
       else if (currency !== undefined && areCurrencies(cells) && differs(column, currency))
         ask(column, `it names other currencies than ${JSON.stringify(currency.header)}`, null);
+      else if (codes !== undefined && roleOf(codes) === undefined && score(header, 'codes') >= SURE_NAME)
+        ask(
+          column,
+          `it has codes, as ${JSON.stringify(codes.header)} has, and only one of them can be read. Say "codes" if its codes are those that influencers share, "influencer_handle" if it names influencers, or "unused" if ${JSON.stringify(codes.header)} has the codes`,
+          null,
+          ['codes', 'influencer_handle', 'unused'],
+        );
       else if (amount?.field === 'total' && isMoney(cells) && differs(column, total))
         ask(
           column,

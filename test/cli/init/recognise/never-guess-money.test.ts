@@ -4,6 +4,7 @@ import { questionsFor } from '../../../../src/cli/init/answers.ts';
 import { proposeLayout } from '../../../../src/cli/init/recognise/propose-layout.ts';
 import type { StatedRoles } from '../../../../src/core/layout.ts';
 import { CODES_IN_TEXT } from '../../../../src/core/text/codes-in-text.ts';
+import { foldHeader } from '../../../../src/core/text/fold.ts';
 import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
 import { mapText } from '../../../intake/orders/map/map-text.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
@@ -1066,6 +1067,27 @@ test('a yes that is said to mean paid in one column makes its no known, and says
   expect([...proposed.unknownStates]).toEqual([['Geleverd', ['Ja', 'Nee']]]);
   expect(proposed.text).toContain('# Not known in "Geleverd", so these orders are held: ["Ja", "Nee"].');
 });
+
+test.each(['Affiliate code', 'Creator code', 'Promo code'])(
+  'beside the codes of another column, a person says what is below %s, and neither is credited by accident',
+  (name) => {
+    const header = ['Order No', 'Total', 'Currency', 'Status', 'Coupon', name];
+    const rows = [
+      ['1', '20.00', 'EUR', 'paid', 'MIRA10', ''],
+      ['2', '30.00', 'EUR', 'paid', '', 'LEO20'],
+    ];
+    expect(propose(header, rows)).toMatchObject({ unclear: [{ header: name, likely: null }] });
+    for (const [role, columns] of [
+      ['codes', { codes: [name] }],
+      ['influencer_handle', { codes: ['Coupon'], influencer_handle: [name] }],
+      ['unused', { codes: ['Coupon'] }],
+    ] as const) {
+      const said = propose(header, rows, new Map([[foldHeader(name), role]]));
+      expect(said).toMatchObject({ layout: { columns } });
+      if (role !== 'influencer_handle') expect(said).not.toHaveProperty('layout.columns.influencer_handle');
+    }
+  },
+);
 
 test('a fee of the processing is no refund, and no role that credits more or less is taken for a person', () => {
   const header = ['Order No', 'Total', 'Coupon', 'Status', 'Payment processing', 'Held back', 'Currency'];
