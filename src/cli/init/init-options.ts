@@ -18,6 +18,8 @@ export type InitOptions = ConfigOptions & {
   readonly missingColumns?: SourceAnswers;
   /** What columns of unknown files are, by `foldHeader` of their names. */
   readonly column?: StatedRoles;
+  /** Names of offered layouts that add up rows, which a person has checked. */
+  readonly saveLayout?: readonly string[];
   /** Owners that a person has confirmed, by folded code. */
   readonly owner?: ReadonlyMap<string, string>;
   /** Words of states that mean that an order was paid. */

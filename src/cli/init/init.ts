@@ -62,6 +62,11 @@ export const initCommand: CommandDefinition = {
         collectWords,
       )
       .option(
+        '--save-layout <name>',
+        'use and write the layout of this name that init has shown for rows that add up to orders',
+        collectWords,
+      )
+      .option(
         '--owner <code>',
         'who owns a code, once you have confirmed it: MIRA10=mira.glow',
         collectOwners,

@@ -376,6 +376,13 @@ function givenOptions(said: Said): readonly Given[] {
       help: `Write it as in the file. If the name of the column does not say that it asks for consent: --column "NAME=consent". ${OF_EARLIER_RUN}`,
     }),
   );
+  const layouts = found.sources.map(({ examined }) => examined.layout.name);
+  const saved = (options.saveLayout ?? []).map((name) =>
+    judge(`--save-layout ${shellWord(name)}`, isWhole && !layouts.includes(name), {
+      message: `--save-layout names the layout ${JSON.stringify(toPrintableLine(name))}, which was not offered.`,
+      help: 'Run the command without the option: it names each layout that it offers.',
+    }),
+  );
   const owners = [...(options.owner ?? [])].map(([folded, handle]) =>
     judge(
       `--owner ${shellWord(`${folded}=${handle}`)}`,
@@ -386,7 +393,7 @@ function givenOptions(said: Said): readonly Given[] {
       },
     ),
   );
-  return [...answers, ...columns, ...paid, ...consent, ...owners];
+  return [...answers, ...columns, ...paid, ...consent, ...saved, ...owners];
 }
 
 function listed(codes: readonly CodeFound[]): string {

@@ -380,6 +380,7 @@ async function recogniseAll(
           return proposedJob({ brandId: brand, include: status, revenue: STARTER_REVENUE, renewals });
         },
         stated: said.stated,
+        accepted: options.saveLayout,
         consentWords: new Set(options.consentYes?.map(foldWord)),
         paidWords: new Set([...said.states].flatMap(([word, isPaid]) => (isPaid ? [word] : []))),
         assumedEncoding: said.encoding,

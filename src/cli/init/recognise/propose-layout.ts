@@ -91,7 +91,7 @@ export type NoLayout = {
   readonly code: 'unknown_header' | 'ambiguous_header' | 'not_orders' | 'item_rows' | 'unclear_columns';
   readonly why: string;
   readonly unclear: readonly UnclearColumn[];
-  /** The text of a layout that adds up rows, for a person to check and to save. */
+  /** The text of a layout that adds up rows, for a person to check and to accept. */
   readonly example?: string;
   /** Whether some of these rows are below zero, as refunds are. */
   readonly hasRefunds?: boolean;
@@ -119,6 +119,8 @@ export function proposeLayout(
     readonly paidWords?: ReadonlySet<string> | undefined;
     /** Words that a person has said to mean consent, folded. */
     readonly consentWords?: ReadonlySet<string> | undefined;
+    /** Whether a person has checked the layout of this name that adds up rows. */
+    readonly isAccepted?: boolean | undefined;
   },
 ): ProposedLayout | NoLayout {
   const { name, layouts, isBelowTitle = false, paidWords, consentWords = new Set<string>() } = options;
@@ -192,7 +194,11 @@ export function proposeLayout(
         'unknown_header',
         'It looks like orders or payments, but no column has the name and the values of discount codes, links or influencers, so no order could be credited. If one has the codes, name it: --column "NAME=codes".',
       );
-    const withSums = (found: NoLayout, ids: MeasuredColumn, naming: NamingRows | null = null): NoLayout => {
+    const withSums = (
+      found: NoLayout,
+      ids: MeasuredColumn,
+      naming: NamingRows | null = null,
+    ): NoLayout | ProposedLayout => {
       if (found.code !== 'item_rows') return found;
       const own = new Map([...chosen, ['order_id', ids] as const]);
       const rows = { id: ids, total, records: naming?.records ?? records };
@@ -215,8 +221,33 @@ export function proposeLayout(
       ];
       const proposed = { ...assigned, stops, chosen: own, joined: null, words, name, isBelowTitle };
       const example = ordersText({ ...proposed, footer: [...footers], hasItems: true, addedUp });
+      if (options.isAccepted === true) {
+        const [kind, owner] = [kinds?.column.header, naming?.column.header];
+        const read = [kind, owner, ...(addedUp.item?.columns ?? [])];
+        const open = unclear.filter(({ header }) => !read.includes(header));
+        if (open.length > 0) return whatIsUnclear(open, 'orders');
+        const own = decided.map((decision): ColumnDecision => {
+          if (decision.header === owner)
+            return { ...decision, role: 'order_id', why: 'it names the order that a row lowers' };
+          if (decision.header === kind)
+            return { ...decision, role: 'excludes', why: 'it tells sales from refunds' };
+          return decision;
+        });
+        return { ...asProposed(example, stops), columns: own };
+      }
       return { ...found, why: `${found.why} ${saveAs(name)}`, example, hasRefunds: refunds.length > 0 };
     };
+    const asProposed = (text: string, stops: readonly StopColumn[]): ProposedLayout => {
+      const layout = toLayout(name, layoutSchema.parse(parse(text)));
+      const status = layout.columns.status === undefined ? undefined : chosen.get('status');
+      const states = [
+        ...stops.map((stop) => [stop.column.header, wordsUnknownTo(stop)] as const),
+        ...(status === undefined ? [] : [[status.header, unknownStatesOf(status, words)] as const]),
+      ];
+      const unknownStates = new Map(states.filter(([, unknown]) => unknown.length > 0));
+      return { layout, text, columns: decided, assumed: [], unknownStates };
+    };
+    const decided = decisions.filter(({ header }) => header !== joined?.name).map(asPartOf(joined));
     // The example below depends on what a person says about the quantity.
     if (unclear.some(({ offered = [] }) => offered.includes('quantity')))
       return whatIsUnclear(unclear, 'orders');
@@ -230,7 +261,6 @@ export function proposeLayout(
       if (items !== null) return withSums(items, id);
     }
     if (unclear.length > 0) return whatIsUnclear(unclear, 'orders');
-    const decided = decisions.filter(({ header }) => header !== joined?.name).map(asPartOf(joined));
     const proposed = { ...assigned, decisions: decided, joined, words, name, isBelowTitle };
     const hasItems = files.some((rows) => {
       const ids = rows.map(({ cells }) => cleanText(cells[id.index] ?? '')).filter((text) => text !== '');
@@ -241,16 +271,7 @@ export function proposeLayout(
       const label = cells.find((cell) => cell.trim() !== '')?.trim() ?? '';
       if ((cells[total.index] ?? '').trim() === '' && /^[^\d@]{3,60}$/.test(label)) footers.add(label);
     }
-    const text = ordersText({ ...proposed, footer: [...footers], hasItems });
-    const states = [
-      ...assigned.stops.map((stop) => [stop.column.header, wordsUnknownTo(stop)] as const),
-      ...[chosen.get('status') ?? []]
-        .flat()
-        .map((column) => [column.header, unknownStatesOf(column, words)] as const),
-    ];
-    const unknownStates = new Map(states.filter(([, unknown]) => unknown.length > 0));
-    const layout = toLayout(name, layoutSchema.parse(parse(text)));
-    return { layout, text, columns: decided, assumed: [], unknownStates };
+    return asProposed(ordersText({ ...proposed, footer: [...footers], hasItems }), assigned.stops);
   }
   if (saysOrder) return withoutTotal(columns, id);
   const idName = columns.find(({ header }) => score(header, 'order_id') >= SURE_NAME)?.header ?? 'NAME';
@@ -615,7 +636,7 @@ export function whyUsedAgain(layout: Layout, files: readonly Table[]): string | 
 }
 
 function saveAs(name: string): string {
-  return `If the rows of one id add up to the order's total, save this layout as layouts/${name}.yaml beside pipeline.yaml, check it, and run the command again:`;
+  return `If the rows of one id add up to the order's total, check this layout, and run the command again with --save-layout ${name}, which uses and writes it:`;
 }
 
 /** Rows with amounts below zero that name the order that they cancel or lower. */

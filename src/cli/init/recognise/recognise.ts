@@ -77,6 +77,8 @@ export type RecogniseOptions = {
   readonly paidWords?: ReadonlySet<string>;
   /** The words that a person has said to mean consent, folded. */
   readonly consentWords?: ReadonlySet<string>;
+  /** The names of layouts that add up rows, and that a person has accepted. */
+  readonly accepted?: readonly string[] | undefined;
   /** The encoding that a person has stated for files whose bytes do not show theirs. */
   readonly assumedEncoding?: string | null;
 };
@@ -224,7 +226,7 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
       why: `Its column ${JSON.stringify(unit)} says that amounts are in minor units, such as cents, which no layout can read: each would count many times over. Export the amounts as 12.50, without this column.`,
     };
   const isOneOfSeveral = shared !== null && options.alike.length > 1;
-  const name = freeName(nameOf(layout.name, label, isOneOfSeveral ? null : taken), taken);
+  let name = freeName(nameOf(layout.name, label, isOneOfSeveral ? null : taken), taken);
   let proposed = shared;
   let examined = await examineValues(options, { name, layout });
   if (isOneOfSeveral && examined.kind === 'orders' && examined.changes.length > 0) {
@@ -236,7 +238,12 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
   }
   const apart =
     verdict.kind === 'known' && examined.kind === 'orders' ? refundsApart(options, examined) : null;
-  if (apart !== null) return withoutLayout(apart, first);
+  if (apart !== null && 'why' in apart) return withoutLayout(apart, first);
+  if (apart !== null) {
+    proposed = apart;
+    name = freeName(apart.layout.name, taken);
+    examined = await examineValues(options, { name, layout: apart.layout });
+  }
   if (examined.kind === 'orders' && isDamaged(examined))
     return {
       code: 'rows_unreadable',
@@ -254,7 +261,7 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
     files: files.map(({ file }) => file),
     encoding: form.encoding,
     compressed: form.format !== 'plain',
-    proof: verdict.kind === 'known' ? verdict.proof : [],
+    proof: verdict.kind === 'known' && proposed === null ? verdict.proof : [],
     proposed,
     examined,
   };
@@ -278,19 +285,22 @@ function whyHeld(
 
 /**
  * A layout that adds up the rows of an order, if a known layout reads no refunds in these files and they have some as rows
- * of their own. Null if it reads them, or if the rows do not show which order they lower.
+ * of their own, or why a person must accept it first. Null if it reads them, or if the rows do not show which order they
+ * lower.
  */
 function refundsApart(
   options: GroupOptions,
   { layout, missing, preview: { excluded, rejected } }: OrdersExamined,
-): NoLayout | null {
+): ProposedLayout | NoLayout | null {
   const isOpen =
     missing.size > 0 ||
     excluded.some(({ reason }) => reason === BELOW_ZERO) ||
     rejected.some(({ code }) => code === 'conflicting_rows');
   if (!isOpen || Object.keys(layout.grouping.sum).length > 0) return null;
   const proposed = proposeOnce(options);
-  return 'why' in proposed && proposed.hasRefunds === true ? proposed : null;
+  if (!('why' in proposed))
+    return options.accepted?.includes(proposed.layout.name) === true ? proposed : null;
+  return proposed.hasRefunds === true ? proposed : null;
 }
 
 function withoutLayout(
@@ -409,7 +419,18 @@ function isHopeless(proposed: ProposedLayout | NoLayout): boolean {
 
 /** @param files those of this folder, or of all that have the same columns. */
 function propose(
-  { layouts, label, taken, stated, paidWords, consentWords, moreStates, alike, files: [own] }: GroupOptions,
+  {
+    layouts,
+    label,
+    taken,
+    stated,
+    paidWords,
+    consentWords,
+    accepted = [],
+    moreStates,
+    alike,
+    files: [own],
+  }: GroupOptions,
   files: readonly Listed[],
 ): ProposedLayout | NoLayout {
   const [first = own, ...others] = files;
@@ -420,8 +441,10 @@ function propose(
   const ofFolder = isOfAll && alike.length > 1 ? '' : folder;
   const wanted =
     stem.length <= 1 ? ofFolder || stem || 'own' : isOfAll || folder === '' ? stem : `${folder}-${stem}`;
+  const name = freeName(wanted, new Set([...bundled, ...taken]));
   return proposeLayout(first.top, {
-    name: freeName(wanted, new Set([...bundled, ...taken])),
+    name,
+    isAccepted: accepted.includes(name),
     layouts,
     moreStates: moreStates.get(own.kind),
     others: others.map(({ top }) => top),

@@ -3,10 +3,15 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { proposedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import type { OrdersExamined } from '../../../../src/cli/init/recognise/examine-orders.ts';
-import { type Recognised, recognise } from '../../../../src/cli/init/recognise/recognise.ts';
+import {
+  type Recognised,
+  type RecogniseOptions,
+  recognise,
+} from '../../../../src/cli/init/recognise/recognise.ts';
 import { sourceAt } from '../../../../src/config/source-fields.ts';
 import type { StatedRoles } from '../../../../src/core/layout.ts';
 import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
+import type { Layout } from '../../../../src/intake/layout/to-layout.ts';
 import { openSourceClients } from '../../../../src/store/source-clients.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 
@@ -22,16 +27,24 @@ export function folderWith(files: Files): string {
   return folder;
 }
 
-/** Recognises what is in a folder. @param stated the roles of columns, as a person has answered. */
+/**
+ * Recognises what is in a folder.
+ *
+ * @param stated the roles of columns, as a person has answered.
+ * @param accepted the names of layouts that a person has accepted.
+ */
 export async function look(
   place: string,
   stated: StatedRoles = new Map(),
-  layouts = loadLayouts(),
+  {
+    accepted = [],
+    layouts = loadLayouts(),
+  }: Pick<RecogniseOptions, 'accepted'> & { readonly layouts?: readonly Layout[] } = {},
 ): Promise<Recognised> {
   const clients = openSourceClients();
   onTestFinished(() => clients.close());
   const jobOf = () => proposedJob({ brandId: '4819', include: null });
-  return recognise({ source: sourceAt(place), clients, layouts, taken: new Set(), jobOf, stated });
+  return recognise({ source: sourceAt(place), clients, layouts, taken: new Set(), jobOf, stated, accepted });
 }
 
 /** Returns name, layout, path and files of each source, and the refused ones. */
