@@ -129,7 +129,7 @@ export function statedCurrencies(cells: Cells): readonly string[] {
 
 /** True if amounts have the sign of pounds, which are sterling unless a person says otherwise. `$`, `kr` and `¥` show nothing. */
 export function hasPounds(cells: Cells): boolean {
-  return cells.share((cell) => /^\P{L}*£\P{L}*$/u.test(cell)) > 0;
+  return cells.share((cell) => cell.includes('£') && !/\p{L}/u.test(cell)) > 0;
 }
 
 /** What the times of a column show. */
