@@ -410,8 +410,8 @@ function whatIsMissing(
     return candidates.map((column): UnclearColumn => {
       const why = `no name says which column has ${what}, and this one may`;
       return candidates.length === 1
-        ? { ...sampled(column), why, likely: field }
-        : { ...sampled(column), why, likely: 'unused', oneOf: field };
+        ? { ...describeColumn(column), why, likely: field }
+        : { ...describeColumn(column), why, likely: 'unused', oneOf: field };
     });
   });
   if (missing.length === 0 || found.some((candidates) => candidates.length === 0)) return null;
@@ -446,6 +446,7 @@ const INDISPENSABLE: readonly {
     what: 'the codes',
     mayBe: ({ header, cells }) =>
       !isOfAnother(header, 'codes') &&
+      !PERSONAL.test(header) &&
       cells.share((cell) => /^[\p{L}\p{N}_-]{3,30}$/u.test(cell)) === 1 &&
       cells.share((cell) => /\p{L}\d/u.test(cell)) > 0,
   },
@@ -511,16 +512,11 @@ function withoutTotal(columns: readonly MeasuredColumn[], id: MeasuredColumn): N
     `${ids} named like the total of an order. ${listed.join('. ')}. If one of them is what the customer paid, name it: --column "NAME=total".`,
     amounts
       .filter(({ name }) => name === null)
-      .map((column) => ({ ...sampled(column), why: NO_TOTAL, likely: 'unused' })),
+      .map((column) => ({ ...describeColumn(column), why: NO_TOTAL, likely: 'unused' })),
   );
 }
 
 const NO_TOTAL = 'its name does not say that it is the total';
-
-/** A column of amounts with some of them. */
-function sampled({ header, cells }: MeasuredColumn): Pick<UnclearColumn, 'header' | 'samples'> {
-  return { header, samples: [...cells.counts.keys()].slice(0, 3) };
-}
 
 /**
  * Checks rows that share an order id. The total belongs to the order if later rows leave it blank, or repeat it while
@@ -568,7 +564,7 @@ function itemRows(
   return refusal(
     'unclear_columns',
     `${same} the same amount in ${JSON.stringify(total.header)}. It may be the total of the order, or that of each row.`,
-    [{ ...sampled(total), why, likely: 'total' }],
+    [{ ...describeColumn(total), why, likely: 'total' }],
   );
 }
 

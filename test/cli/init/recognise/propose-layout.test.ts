@@ -247,6 +247,12 @@ test.each([
     'It looks like orders or payments, but no column has the name and the values of discount codes, links or influencers, so no order could be credited. If one has the codes, name it: --column "NAME=codes".',
   ],
   [
+    'orders whose customers have names that look like codes',
+    'Order No,Total,Customer',
+    'A-1,20.00,anna99',
+    'It looks like orders or payments, but no column has the name and the values of discount codes, links or influencers, so no order could be credited. If one has the codes, name it: --column "NAME=codes".',
+  ],
+  [
     'orders that have a time, but no id',
     'Email,Cart Total,Discount Code,Date and Time of Order',
     'ann@example.com,20.00,MIA10,"2/23/2026, 9:12:00 AM"',
