@@ -7,7 +7,7 @@ import {
   type Sheet,
   type SheetRow,
 } from '../core/text/read-sheet.ts';
-import { isDay } from '../core/time/day.ts';
+import { DAY_MS, isDay } from '../core/time/day.ts';
 import { zoneClock } from '../core/time/zone-clock.ts';
 
 /** Columns of codes.csv, in any order. Required are `code` and one of handle, deal and collaboration. */
@@ -147,7 +147,6 @@ const LOCAL_TIME = /^.{10}[ T](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/;
 /** No offset from UTC is wider than 14 hours. */
 const INSTANT =
   /^.{10}[ T](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)? ?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)$/;
-const DAY_MS = 24 * 3_600_000;
 
 /**
  * A limit of a code's validity: an instant, or a local time in the job's zone, which the database converts to

@@ -1,4 +1,5 @@
 import type { DecimalText } from '../core/money.ts';
+import { DAY_MS } from '../core/time/day.ts';
 import { isChosen } from './conditions.ts';
 import type { Terms } from './statement.ts';
 
@@ -18,7 +19,6 @@ export type TermsSchedule = {
   readonly skus: readonly (readonly string[])[];
 };
 
-const DAY_MS = 86_400_000;
 /** Many write the last day that a calendar has for "for ever". */
 export const LAST_DAY = '9999-12-31';
 

@@ -2,6 +2,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hostInUrl } from '../core/http/is-loopback.ts';
 import { configurationError } from '../core/known-error.ts';
+import { DAY_MS } from '../core/time/day.ts';
 import { type ServiceDescription, specifiedService } from '../service/description/schema.ts';
 import { openTenant, type Registered, registerAccounts, type Tenant } from './account/open-tenant.ts';
 import { DEMO_ACCOUNT, readAccounts } from './account/read-accounts.ts';
@@ -97,8 +98,6 @@ export type SandboxAccount = {
 const IDENTIFY_DELAY_MS = 2_000;
 
 const WEBHOOK_RETRY_MS = 1_000;
-
-const DAY_MS = 86_400_000;
 
 /** The current accounts. A reset opens them again. */
 type Stage = Pick<Context, 'tenants' | 'sessions'>;

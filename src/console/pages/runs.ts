@@ -6,6 +6,7 @@ import type { RunActivity, RunRequests, RunStep } from '../../core/run.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
 import type { Html } from '../../core/text/html.ts';
+import { DAY_MS } from '../../core/time/day.ts';
 import { type CountsBlock, column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { capital, cut, formatBytes, formatCount, formatDuration, plural } from '../../render/text.ts';
@@ -44,7 +45,6 @@ import { runUnits } from './workers.ts';
 
 const PATH = '/runs';
 const STATUSES = ['running', 'ok', 'issues', 'failed', 'interrupted', 'lost'];
-const DAY_MS = 86_400_000;
 /** Default number of days of the timeline. */
 const DAYS = 7;
 /** In a longer timeline, marks would be too narrow to click. */

@@ -7,6 +7,7 @@ import {
   validateDetailed,
 } from 'node-cron';
 import { plural } from '../text/plural.ts';
+import { DAY_MS } from './day.ts';
 
 /** The local times that a cron expression names. */
 export type CronPattern = {
@@ -22,7 +23,6 @@ export type CronPattern = {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** The rarest day is the fifth of a weekday in February: there may be none for forty years. */
 const RAREST_DAY_MS = 41 * 366 * DAY_MS;

@@ -1,3 +1,4 @@
+import { DAY_MS } from './day.ts';
 import { exportedAtMs, latestTimeMs } from './exported-at.ts';
 
 /*
@@ -58,7 +59,6 @@ export type FileAge = {
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** `2026-11-22`, `20261122` or `2026/11/22`, perhaps with a time: `2026-11-22T10-30`, `20261122103000`. A second date is none. */
 const DATE =

@@ -1,4 +1,5 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from './day.ts';
+
 /** Maximum number of days whose offset is cached. An export covers a few years at most. */
 const MAX_DAYS = 4_096;
 

@@ -1,8 +1,8 @@
 import type { Freshness } from '../../config/source-fields.ts';
 import type { ExpectedDate } from '../../core/checks/expectations.ts';
+import { DAY_MS } from '../../core/time/day.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** 1970-01-01 was a Thursday. */
 const FIRST_WEEKDAY = 4;

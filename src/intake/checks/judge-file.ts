@@ -2,13 +2,13 @@ import type { Expectations } from '../../config/source-fields.ts';
 import type { CheckResult, Verdict } from '../../core/checks/check-result.ts';
 import type { CheckAction, ExpectedDate } from '../../core/checks/expectations.ts';
 import type { FileStatistics } from '../../core/checks/file-statistics.ts';
+import { DAY_MS } from '../../core/time/day.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 import { applies, type Check, type DatedFile, type Judgement, notJudged } from './check.ts';
 import { strictestHeaderAction } from './kinds/header.ts';
 import { checks } from './kinds/index.ts';
 import { HISTORY_DAYS, thin } from './past-files.ts';
 
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** 1970-01-01 was a Thursday. */
 const FIRST_WEEKDAY = 4;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../core/layout.ts';
+import { DAY_MS } from '../../core/time/day.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { execute, rowOf } from '../../db/statement.ts';
@@ -8,7 +9,6 @@ import { parseObjectUri, parseSourceUri, pathOfFileUri } from '../../store/parse
 import { readAnnounced, removeAnnouncements } from '../files/announcements.ts';
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The names of a source that a run has to look at. */
 export type ListingWindow = {

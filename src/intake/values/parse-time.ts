@@ -1,4 +1,5 @@
 import type { InstantText } from '../../core/order.ts';
+import { DAY_MS } from '../../core/time/day.ts';
 import { type ZoneClock, zoneClock } from '../../core/time/zone-clock.ts';
 import type { Fault } from '../map/fault.ts';
 
@@ -232,8 +233,6 @@ function badTime(formats: readonly string[]): Fault {
     help: "Check the cell. If a spreadsheet has reformatted the dates, use the file as it was exported, or add the format to the layout's `times`.",
   };
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Creates a function that formats an instant as `2026-04-10T05:41:26Z`. It keeps the days, because an

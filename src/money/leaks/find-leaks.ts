@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { CodeDay, LeakDates, LeakedCode, LeakFlag } from '../../core/money/leak.ts';
+import { DAY_MS } from '../../core/time/day.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
@@ -8,7 +9,6 @@ import { dateLeak, EARLIEST_DAYS, OWN_DAYS } from './date-leak.ts';
 
 /** Number of days for which a leak is shown after its last unusual day. */
 const SHOWN_DAYS = 28;
-const DAY_MS = 86_400_000;
 
 /**
  * Finds codes that may have leaked in the last four weeks, with the evidence. Those with the most orders

@@ -3,6 +3,7 @@ import type { StatementSettings } from '../../config/schema.ts';
 import { refusal } from '../../core/known-error.ts';
 import { isFormula } from '../../core/text/csv-cell.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { DAY_MS } from '../../core/time/day.ts';
 import { monthBefore } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
 import { finds, rowOf } from '../../db/statement.ts';
@@ -48,8 +49,6 @@ export type VoidPreview = {
   /** Digest of what the file says and of what would change. The same as long as both are. */
   readonly seal: string;
 };
-
-const DAY_MS = 86_400_000;
 
 /**
  * Computes what a void of a code would do: a row with the rate 0 from a day on. Nothing is changed.

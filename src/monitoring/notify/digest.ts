@@ -4,6 +4,7 @@ import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
+import { DAY_MS } from '../../core/time/day.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { finds } from '../../db/statement.ts';
@@ -17,7 +18,6 @@ import { addUp } from './problems/problem-finder.ts';
 import { minutesOf } from './send-notices.ts';
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** Number of codes that are listed for each currency. The console lists all of them. */
 const CODES_SHOWN = 5;
 const CODE_CHARS = 40;

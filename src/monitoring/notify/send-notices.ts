@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ChannelSettings, NotifySettings, PingSettings } from '../../config/notify-fields.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { Notice, Problem } from '../../core/notify/notice.ts';
+import { DAY_MS } from '../../core/time/day.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { type Attempt, sendToChannel } from './channels.ts';
@@ -130,7 +131,6 @@ export async function* testChannels(
   }
 }
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 /** The channels that a problem is sent to: those of every matching route, or all channels if there are no routes. */

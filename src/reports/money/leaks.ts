@@ -1,12 +1,11 @@
 import type { LeakedCode } from '../../core/money/leak.ts';
 import { formatMoney, isMore, subtractMoney, sumMoney } from '../../core/money.ts';
+import { DAY_MS } from '../../core/time/day.ts';
 import type { VoidedMonth, VoidPreview } from '../../money/leaks/preview-void.ts';
 import { type Block, item, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { formatAtLeast } from './at-least.ts';
 import { differenceOf, earned } from './replay.ts';
-
-const DAY_MS = 86_400_000;
 
 /** What every code that may have leaked has in common, and what it may be instead. */
 export const LEAK_SIGNS =

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../core/time/day.ts';
 import {
   type Account,
   addDeal,
@@ -47,7 +48,6 @@ type FollowUp = { readonly dueAtMs: number } & (
 );
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Time between submission and mail. */
 const MAIL_AFTER_MS = HOUR_MS;

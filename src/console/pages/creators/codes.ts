@@ -4,6 +4,7 @@ import type { LeakedCode } from '../../../core/money/leak.ts';
 import { formatMoney } from '../../../core/money.ts';
 import { foldCode } from '../../../core/text/fold.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { DAY_MS } from '../../../core/time/day.ts';
 import { findLeaks } from '../../../money/leaks/find-leaks.ts';
 import { previewVoid } from '../../../money/leaks/preview-void.ts';
 import { column, number } from '../../../render/block.ts';
@@ -189,7 +190,6 @@ export const exportCodesPage = definePage('/codes/export', async (visit) => {
 
 const SHOWN_ORDERS = 10;
 const SHOWN_DAYS = 90;
-const DAY_MS = 86_400_000;
 
 /** One code: who owns it and did, its orders by day with and without a link, whether it leaked, and the form that assigns it. */
 export const assignCodePage = definePage('/codes/assign', async (visit) => {

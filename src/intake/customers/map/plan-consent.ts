@@ -1,5 +1,6 @@
 import { type ConsentStatement, later } from '../../../core/customer.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import { DAY_MS } from '../../../core/time/day.ts';
 import { type Column, listSpellings, type ResolvedHeader } from '../../layout/resolve-header.ts';
 import { cellTest } from '../../layout/test-cell.ts';
 import type { CellTest, Layout } from '../../layout/to-layout.ts';
@@ -183,7 +184,6 @@ function cellReader(
 const HOUR_MS = 3_600_000;
 /** Zones are at most 14 hours ahead of UTC and 12 behind it. */
 const UNKNOWN_ZONE_MS = 14 * HOUR_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Reads times of consent, which are compared with each other. If the zone is unknown or the time of day is

@@ -4,6 +4,7 @@ import { type Finding, ok, problem, warning } from '../../../core/finding.ts';
 import { KnownError } from '../../../core/known-error.ts';
 import { formatMinute } from '../../../core/text/format-instant.ts';
 import { plural } from '../../../core/text/plural.ts';
+import { DAY_MS } from '../../../core/time/day.ts';
 import { findHolder } from '../../../ops/lease.ts';
 import { type Calendar, openCalendar } from '../../../ops/schedule/calendar.ts';
 import { listChannelTroubles } from '../../../reports/notices/list-notices.ts';
@@ -19,7 +20,6 @@ const RUNS_LOOKED_AT = 5;
 const SLOTS_LOOKED_AT = 168;
 /** A job that has missed this number of slots is reported as not running. */
 const SLOTS_MISSED = 3;
-const DAY_MS = 86_400_000;
 
 /** Checks whether another process holds what a run of a job would take first. */
 export const leases: Diagnostic = {
