@@ -1,5 +1,6 @@
 import { BELOW_ZERO, REFUNDS_APART } from '../../src/core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../src/core/money.ts';
+import { sumOrders } from '../../src/core/order.ts';
 import { helpForCodesInText } from '../../src/core/text/codes-in-text.ts';
 import {
   type Bars,
@@ -146,7 +147,7 @@ function groupsAt(disposition: Disposition, { dispositions }: OrderDetails): rea
 /** Marks ready orders that a backfill has taken: the backfill posts them, a run does not. */
 function toBePosted(groups: readonly DispositionGroup[]): string {
   const taken = groups.filter(({ reason }) => reason === 'by_backfill');
-  const count = taken.reduce((sum, { orders }) => sum + orders, 0);
+  const count = sumOrders(taken);
   const ofThem =
     count === 0 ? '' : `, ${formatCount(count)} of them by the backfill (${formatAmounts(taken)})`;
   return `${formatAmounts(groups)}${ofThem}`;

@@ -1,6 +1,7 @@
 import { BELOW_ZERO } from '../../src/core/held/held-order.ts';
 import type { LeakedCode } from '../../src/core/money/leak.ts';
 import type { DecimalText } from '../../src/core/money.ts';
+import { sumOrders } from '../../src/core/order.ts';
 import type { CodeProblem, DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { rowsOf } from '../../src/db/statement.ts';
@@ -129,7 +130,7 @@ export async function reportOrders(
   const restated = await sumOtherCurrency(db, { job });
   const counts = {
     ...toCounts(dispositions, { ...files.counts, orders: await countOrders(db, sources) }),
-    other_currency: restated.reduce((sum, { orders }) => sum + orders, 0),
+    other_currency: sumOrders(restated),
   };
   const unowned = areReportsStale
     ? { codes: [], total: 0 }

@@ -1,3 +1,4 @@
+import { sumOrders } from '../../src/core/order.ts';
 import { type Block, column, item, number, section, table, whole } from '../../src/render/block.ts';
 import { andMore, formatReasons } from '../../src/render/render-blocks.ts';
 import type { ReportRenderer, RunSummary } from '../../src/render/report-renderer.ts';
@@ -31,7 +32,7 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
         ['wait for approval', waiting.approval, { note: approval, color: 'yellow' }],
         ['left by --limit', waiting.limit, { note: 'for the next run' }],
         ['beyond credits', waiting.credits, { note: 'for the next run' }],
-        ['excluded', reasons.reduce((sum, { orders }) => sum + orders, 0), { note: formatReasons(reasons) }],
+        ['excluded', sumOrders(reasons), { note: formatReasons(reasons) }],
         ['refused', counts.refused, { note: 'by the service, see below', color: 'yellow' }],
         ['in doubt', counts.in_doubt, { note: 'see below', color: 'red' }],
         ['written off', counts.written_off],

@@ -206,3 +206,8 @@ export type OrderIdColumn = {
 export function namesOwner({ codes, links, influencerHandle, dealId, collabId }: StagedOrder): boolean {
   return codes.length + links.length > 0 || (influencerHandle ?? dealId ?? collabId) !== null;
 }
+
+/** How many orders several groups have together. */
+export function sumOrders(groups: readonly { readonly orders: number }[]): number {
+  return groups.reduce((sum, { orders }) => sum + orders, 0);
+}

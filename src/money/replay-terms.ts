@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type DecimalText, sumMoney } from '../core/money.ts';
+import { sumOrders } from '../core/order.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { rowsOf } from '../db/statement.ts';
@@ -119,7 +120,7 @@ export function sumReplay(months: readonly ReplayedMonth[]): readonly ReplayedDe
         ...deal,
         influencerHandle:
           of.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle ?? null,
-        orders: of.reduce((all, { orders }) => all + orders, 0),
+        orders: sumOrders(of),
         today: sum('today'),
         draft: sum('draft'),
       },

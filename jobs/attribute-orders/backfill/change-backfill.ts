@@ -6,6 +6,7 @@ import {
   type BackfillState,
   type PlanChanges,
 } from '../../../src/core/backfill.ts';
+import { sumOrders } from '../../../src/core/order.ts';
 import { databaseClock } from '../../../src/db/clock.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../../src/db/in-transaction.ts';
@@ -139,10 +140,7 @@ export async function approveBackfill(
     action: 'approve_backfill',
     subjectKind: 'backfill',
     subject: backfillId,
-    summary: `The plan of backfill ${backfillId} is executed: ${plural(
-      toPost.reduce((sum, { orders }) => sum + orders, 0),
-      'order',
-    )} to post.`,
+    summary: `The plan of backfill ${backfillId} is executed: ${plural(sumOrders(toPost), 'order')} to post.`,
     reason,
     before: { state: 'planned' },
     after: { state: 'running', plan_hash: backfill?.planHash },

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadJobCodes } from '../../../src/codes/load-job-codes.ts';
 import type { SourceSettings } from '../../../src/config/source-fields.ts';
 import type { Backfill, Period, PlanChanges } from '../../../src/core/backfill.ts';
+import { sumOrders } from '../../../src/core/order.ts';
 import type { CodeProblem } from '../../../src/core/report.ts';
 import { analyzeGrown } from '../../../src/db/analyze.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
@@ -43,7 +44,7 @@ export async function planBackfill(run: BackfillRun, period: Period, share: Want
     const gathered = await gatherPlan(trx, rules);
     const [before] = await listBackfills(trx, { job: job.name, period, states: ['planned'], limit: 1 });
     const changes = before === undefined ? null : await comparePlan(trx, before, gathered);
-    run.progress.advance(gathered.plan.groups.reduce((sum, { orders }) => sum + orders, 0));
+    run.progress.advance(sumOrders(gathered.plan.groups));
     // The plan is identical, down to each order and cent, so the existing one is kept.
     if (before !== undefined && changes === null) return { backfill: before, changes, codeProblems };
     const backfillId = await storePlan(trx, gathered, { ...share, job: job.name, period, runId });

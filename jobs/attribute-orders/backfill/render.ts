@@ -6,6 +6,7 @@ import type {
   PlanStanding,
 } from '../../../src/core/backfill.ts';
 import { formatAmounts } from '../../../src/core/money.ts';
+import { sumOrders } from '../../../src/core/order.ts';
 import { fileName } from '../../../src/core/text/file-name.ts';
 import { formatMinute } from '../../../src/core/text/format-instant.ts';
 import {
@@ -49,7 +50,7 @@ export function describePlan(
   { backfillId, job, period, plan, planHash, state }: Backfill,
   { requestsPerSecond, isKept }: { requestsPerSecond: number; isKept: boolean },
 ): readonly Block[] {
-  const count = sumOf(plan.groups.filter(({ standing }) => standing === 'to_post'));
+  const count = sumOrders(plan.groups.filter(({ standing }) => standing === 'to_post'));
   const name = isKept ? `Backfill ${backfillId} of ${job}` : `Backfill of ${job}`;
   const pace =
     requestsPerSecond === 0
@@ -87,7 +88,7 @@ export function describePlan(
 
 /** The orders of a plan by their disposition. */
 export function planTally({ groups, files }: Backfill['plan']): CountsBlock {
-  const total = sumOf(groups);
+  const total = sumOrders(groups);
   return {
     kind: 'counts',
     count: total,
@@ -95,7 +96,7 @@ export function planTally({ groups, files }: Backfill['plan']): CountsBlock {
     meaning: `in the period, in ${plural(files.length, 'file')}`,
     lines: LINES.map(({ standing, label, note }) => {
       const some = groups.filter((group) => group.standing === standing);
-      return [label, sumOf(some), { note: note(some), always: standing === 'to_post' }];
+      return [label, sumOrders(some), { note: note(some), always: standing === 'to_post' }];
     }),
   };
 }
@@ -109,10 +110,10 @@ export function planMonths({ groups }: Backfill['plan']): Table {
     some.filter((group) => group.standing === standing);
   return table(months, [
     whole('month', ([month]) => month),
-    number('to post', ([, some]) => formatCount(sumOf(those(some, 'to_post')))),
-    number('known', ([, some]) => formatCount(sumOf(those(some, 'already')))),
+    number('to post', ([, some]) => formatCount(sumOrders(those(some, 'to_post')))),
+    number('known', ([, some]) => formatCount(sumOrders(those(some, 'already')))),
     number('others', ([, some]) =>
-      formatCount(sumOf(some) - sumOf(those(some, 'to_post')) - sumOf(those(some, 'already'))),
+      formatCount(sumOrders(some) - sumOrders(those(some, 'to_post')) - sumOrders(those(some, 'already'))),
     ),
     number('revenue to post', ([, some]) => formatAmounts(those(some, 'to_post'))),
   ]);
@@ -247,8 +248,4 @@ export function progressOf(progress: BackfillProgress): string {
     ['not posted (changed, credited elsewhere, or cancelled)', held],
   ] as const;
   return `${formatSum({ whole: plural(planned, 'order'), lines }, { blank: ' ' })}.`;
-}
-
-function sumOf(groups: readonly PlanGroup[]): number {
-  return groups.reduce((sum, { orders }) => sum + orders, 0);
 }

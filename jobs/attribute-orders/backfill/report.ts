@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type Backfill, type BackfillRunReport, backfillRunName } from '../../../src/core/backfill.ts';
 import { type DecimalText, subtractMoney, sumMoney } from '../../../src/core/money.ts';
+import { sumOrders } from '../../../src/core/order.ts';
 import type { RunAmount } from '../../../src/core/report.ts';
 import { databaseClock } from '../../../src/db/clock.ts';
 import type { Database } from '../../../src/db/connect.ts';
@@ -76,10 +77,6 @@ export async function readBackfillProgress(
 }
 
 type Sum = { readonly currency: string; readonly orders: number; readonly amount: DecimalText };
-
-function sumOrders(sums: readonly Sum[]): number {
-  return sums.reduce((sum, { orders }) => sum + orders, 0);
-}
 
 /** Subtracts the sums of other orders from the planned ones. Omits currencies in which no order remains. */
 function subtract(planned: readonly Sum[], others: readonly Sum[]): readonly RunAmount[] {

@@ -38,6 +38,7 @@ import type { PipelineConfig } from '../../config/schema.ts';
 import type { Backfill, BackfillState, Period, PlanChanges, PlanStanding } from '../../core/backfill.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type KnownError, refusal } from '../../core/known-error.ts';
+import { sumOrders } from '../../core/order.ts';
 import { analyzeGrown } from '../../db/analyze.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
@@ -381,12 +382,9 @@ async function approve(
     output.warn(renderBlocks(describeChanges(changes), output.terminal));
   } else if (options.yes === true) return true;
   if (!process.stdin.isTTY) return false;
-  const count = plural(sumOf(backfill), 'order');
+  const toPost = backfill.plan.groups.filter(({ standing }) => standing === 'to_post');
+  const count = plural(sumOrders(toPost), 'order');
   return confirmByWord('yes', `Post ${count}? You cannot undo orders that the service has accepted. `);
-}
-
-function sumOf({ plan }: Backfill): number {
-  return plan.groups.reduce((sum, { standing, orders }) => (standing === 'to_post' ? sum + orders : sum), 0);
 }
 
 function wantedShare({ rate, concurrency }: ResumeOptions) {

@@ -1,6 +1,7 @@
 import { describeConsent } from '../../core/customer.ts';
 import { BELOW_ZERO, heldReason, REFUNDS_APART } from '../../core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
+import { sumOrders } from '../../core/order.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { inShellQuotes, toPrintableLine } from '../../core/text/printable.ts';
@@ -142,8 +143,7 @@ function outcomeLines(preview: OrdersPreview): readonly string[] {
       ({ status, orders }) => `${status === '' ? 'none' : shorten(status)} (${formatCount(orders)})`,
     );
     // A state that lets orders count says nothing about those that another column stops.
-    const stopped =
-      effect === 'credited' ? of.reduce((sum, { orders }) => sum + orders, 0) - credited - organic : 0;
+    const stopped = effect === 'credited' ? sumOrders(of) - credited - organic : 0;
     const others = stopped > 0 ? ` Another reason excludes or holds ${formatCount(stopped)} of them.` : '';
     return `  Orders with these states are ${effect}: ${listed.slice(0, MAX_STATES_SHOWN).join(', ')}.${others}`;
   });
@@ -166,7 +166,7 @@ function outcomeLines(preview: OrdersPreview): readonly string[] {
 
 function heldLines(groups: OrdersPreview['heldOrders']): readonly string[] {
   if (groups.length === 0) return [];
-  const all = groups.reduce((sum, { orders }) => sum + orders, 0);
+  const all = sumOrders(groups);
   return [
     `  Held, until better data or your decision settles it: ${countAndSum(
       all,

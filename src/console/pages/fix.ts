@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatAmounts } from '../../core/money.ts';
 import type { Amount } from '../../core/notify/notice.ts';
+import { sumOrders } from '../../core/order.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
@@ -381,7 +382,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     // A code that is used in several currencies is one code, with all its orders.
     return [...Map.groupBy(codes, ({ job, folded }) => link('/codes/assign', { job, code: folded }))].flatMap(
       ([href, uses]) => {
-        const orders = uses.reduce((sum, use) => sum + use.orders, 0);
+        const orders = sumOrders(uses);
         const days = uses.flatMap(({ firstDay, lastDay }) => [firstDay, lastDay]).toSorted();
         return uses
           .slice(0, 1)

@@ -1,4 +1,5 @@
 import { formatMoney, sumMoney } from '../../core/money.ts';
+import { sumOrders } from '../../core/order.ts';
 import type { Html } from '../../core/text/html.ts';
 import { lastDayOf, monthsUntil } from '../../core/time/month.ts';
 import { nextSlots } from '../../ops/schedule/next-slots.ts';
@@ -108,7 +109,7 @@ ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) 
     );
   const sum = (days: readonly CreditedDay[]) =>
     `${formatMoney(sumMoney(days.map(({ amount }) => amount)), currency)}, ${plural(
-      days.reduce((total, { orders }) => total + orders, 0),
+      sumOrders(days),
       'order',
     )}`;
   const past = of(last).filter(({ day }) => Number(day.slice(8)) <= until);

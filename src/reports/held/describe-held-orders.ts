@@ -1,5 +1,6 @@
 import { heldReason, OTHER_WORDS, sayWord } from '../../core/held/held-order.ts';
 import { formatAmounts, formatKnown } from '../../core/money.ts';
+import { sumOrders } from '../../core/order.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import { shellWord } from '../../core/text/printable.ts';
@@ -46,7 +47,7 @@ export function describeHeldOrders({
   const rest = waiting.length - SHOWN_GROUPS;
   return [
     ...section('Held orders', {
-      count: countOrders(waiting),
+      count: sumOrders(waiting),
       note: formatHeld(waiting.flatMap(({ of }) => of)),
       why: 'They name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.',
       parts: [
@@ -63,7 +64,7 @@ export function describeHeldOrders({
       },
     }),
     ...section('Held orders that are decided', {
-      count: countOrders(decided),
+      count: sumOrders(decided),
       note: formatHeld(decided.flatMap(({ of }) => of)),
       why: 'They wait for the next run, which follows the decision.',
       parts: [
@@ -104,16 +105,12 @@ export function joinCurrencies(groups: readonly HeldGroup[]) {
     JSON.stringify([job, source, reason, status, decision]),
   );
   return [...sameReason.values()].flatMap((of) =>
-    of.slice(0, 1).map((one) => ({ ...one, orders: countOrders(of), sent: countSent(of), of })),
+    of.slice(0, 1).map((one) => ({ ...one, orders: sumOrders(of), sent: countSent(of), of })),
   );
 }
 
 function isUndecided({ decision }: Pick<HeldGroup, 'decision'>): boolean {
   return decision !== 'credit' && decision !== 'exclude';
-}
-
-function countOrders(groups: readonly HeldGroup[]): number {
-  return groups.reduce((sum, { orders }) => sum + orders, 0);
 }
 
 function countSent(groups: readonly HeldGroup[]): number {
@@ -142,7 +139,7 @@ export function formatPosted(groups: readonly HeldGroup[]): string {
 
 /** Says how many orders are held, with their money: `3 held orders (30.00 EUR) and 1 order posted before (5.00 EUR)`. */
 export function sayHeld(groups: readonly HeldGroup[]): string {
-  const orders = countOrders(groups);
+  const orders = sumOrders(groups);
   const sent = countSent(groups);
   return [
     ...(orders === 0 ? [] : [`${plural(orders, 'held order')} (${formatHeld(groups)})`]),

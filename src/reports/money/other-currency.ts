@@ -1,4 +1,5 @@
 import { formatAmounts, formatKnown, formatMoney, type Money } from '../../core/money.ts';
+import { sumOrders } from '../../core/order.ts';
 import { type Block, column, number, section, table, whole } from '../../render/block.ts';
 import { formatCount } from '../../render/text.ts';
 import type { OtherCurrency, OtherCurrencySum } from './list-other-currency.ts';
@@ -44,7 +45,7 @@ export function describeOtherCurrency(
 /** Describes how many there are of each source. */
 export function describeOtherCurrencySums(sums: readonly OtherCurrencySum[]): readonly Block[] {
   return section(RESTATED, {
-    count: sums.reduce((sum, { orders }) => sum + orders, 0),
+    count: sumOrders(sums),
     note: `sent with ${formatAmounts(sums)}`,
     tone: 'yellow',
     why: RESTATED_WHY,

@@ -1,4 +1,5 @@
 import { addUp, formatMoney, isMore, subtractMoney } from '../../core/money.ts';
+import { sumOrders } from '../../core/order.ts';
 import type { ReplayedDeal } from '../../money/replay-terms.ts';
 import { type Block, creators, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount } from '../../render/text.ts';
@@ -16,7 +17,7 @@ export function describeReplay(
       amount: addUp(of.map(({ currency, ...deal }) => ({ currency, amount: deal[which].amount }))).amount,
       unknown: of.reduce((all, deal) => all + deal[which].unknown, 0),
     });
-    const orders = of.reduce((all, deal) => all + deal.orders, 0);
+    const orders = sumOrders(of);
     const all = { dealId: null, code: null, influencerHandle: 'all', orders };
     return first === undefined
       ? []

@@ -7,6 +7,7 @@ import {
   formatNumber,
   type Money,
 } from '../../core/money.ts';
+import { sumOrders } from '../../core/order.ts';
 import { foldHandle } from '../../core/text/fold.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { ConvertedTotal } from '../../money/convert-lines.ts';
@@ -166,12 +167,8 @@ export function describeToPay(
     unknownFees,
   }: { uncounted: readonly Pick<UncountedOrders, 'why' | 'orders'>[]; unknownFees: readonly UnknownFee[] },
 ): string {
-  const unknown = countOrders(uncounted.filter(({ why }) => why !== 'pending'));
+  const unknown = sumOrders(uncounted.filter(({ why }) => why !== 'pending'));
   return formatAtLeast(formatAmounts(amounts), unknown, unknownFees.length);
-}
-
-function countOrders(groups: readonly { readonly orders: number }[]): number {
-  return groups.reduce((sum, { orders }) => sum + orders, 0);
 }
 
 /**
@@ -202,7 +199,7 @@ export function describeLeftOut(
       );
       const sum = net.length === 0 ? '' : ` Their net revenue is ${formatAmounts(net)}.`;
       return section(title, {
-        note: plural(countOrders(all), 'order'),
+        note: plural(sumOrders(all), 'order'),
         ...(why === 'pending' ? {} : { tone: 'alarm' }),
         why: `${text(returnWindowDays)}${why === 'pending' ? '' : ` ${UNCHANGED}`}${sum}`,
         parts: [
@@ -246,7 +243,7 @@ export function describeLeftOut(
     ...section(HELD.title, {
       ...HELD,
       tone: 'alarm',
-      note: plural(countOrders(held), 'order'),
+      note: plural(sumOrders(held), 'order'),
       parts: table(held, [
         deals(({ dealId }) => dealId),
         number('orders', ({ orders }) => formatCount(orders)),

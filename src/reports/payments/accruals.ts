@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { StatementSettings } from '../../config/schema.ts';
 import { type DecimalText, formatMoney, type Money, sumMoney } from '../../core/money.ts';
+import { sumOrders } from '../../core/order.ts';
 import { monthAfter, monthBefore } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
@@ -100,7 +101,7 @@ export async function readAccruals(
         brandId: null,
         currency,
         amount: null,
-        orders: own.reduce((sum, { orders }) => sum + orders, 0),
+        orders: sumOrders(own),
       }),
     );
     return [...open, ...(from === null ? [] : closed), ...held];

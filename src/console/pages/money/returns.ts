@@ -4,6 +4,7 @@ import {
   type ReturnSum,
   SELF_PURCHASE_DAYS,
 } from '../../../core/money/returns.ts';
+import { sumOrders } from '../../../core/order.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
@@ -110,7 +111,7 @@ function totals(trend: readonly ReturnSum[], { last, visit }: { last: string; vi
   // The list of orders can only be narrowed by the deal in the same way, so other sums link to none.
   const hasOrders = ['handle', 'brand', 'currency', 'in'].every((field) => textOf(visit, field) === null);
   const currencies = [...Map.groupBy(trend, ({ currency }) => currency)].toSorted(
-    ([, one], [, other]) => countOrders(other) - countOrders(one),
+    ([, one], [, other]) => sumOrders(other) - sumOrders(one),
   );
   const rest = currencies.slice(SHOWN_CURRENCIES).map(([currency]) => currency);
   return html`${currencies.slice(0, SHOWN_CURRENCIES).map(([currency, sums]) => {
@@ -143,10 +144,6 @@ ${revenueChart(sums, {
 })}`;
   })}
 ${rest.length === 0 ? null : html`<p>Also in ${rest.join(', ')}: ${anchor(visit.link(PATH, { ...kept, by: 'month' }), 'see by month')}.</p>`}`;
-}
-
-function countOrders(sums: readonly ReturnSum[]): number {
-  return sums.reduce((total, { orders }) => total + orders, 0);
 }
 
 /** Draws the net revenue of months in one currency. Null if there are fewer than two. */

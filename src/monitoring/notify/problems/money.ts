@@ -1,4 +1,5 @@
 import { isMore } from '../../../core/money.ts';
+import { sumOrders } from '../../../core/order.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { dayIn } from '../../../core/time/day.ts';
@@ -120,7 +121,7 @@ export const ordersHeld: ProblemFinder = {
   async find({ db, config }) {
     const byJob = Map.groupBy(await listHeldGroups(db, { isDecided: false }), ({ job }) => job);
     return [...byJob].flatMap(([job, groups]): readonly Found[] => {
-      const held = groups.reduce((sum, { orders }) => sum + orders, 0);
+      const held = sumOrders(groups);
       const sent = groups.reduce((sum, group) => sum + group.sent, 0);
       if (config.jobs[job] === undefined || held + sent === 0) return [];
       const unknown = groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0);
@@ -170,7 +171,7 @@ export const ordersRestated: ProblemFinder = {
       config.jobs[job] === undefined ? null : job,
     );
     return [...byJob].map(([job, sums]) => {
-      const count = sums.reduce((sum, { orders }) => sum + orders, 0);
+      const count = sumOrders(sums);
       const [it, earns] = count === 1 ? ['it', 'It earns'] : ['they', 'They earn'];
       const names = [...new Set(sums.map((sum) => sum.job))];
       const sources = [...new Set(sums.map(({ source }) => source))];
