@@ -9,7 +9,7 @@ import { isBlank } from '../../values/clean-text.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
 import { NO_CURRENCY } from '../../values/parse-currency.ts';
 import { parseId } from '../../values/parse-id.ts';
-import { readMoney, tooManyDecimals } from '../../values/parse-money.ts';
+import { isZero, readMoney, tooManyDecimals } from '../../values/parse-money.ts';
 import { ValueFault } from './built-order.ts';
 import type { ItemSums, OpenOrder } from './open-order.ts';
 import type { ColumnPlan, SumColumn } from './plan-columns.ts';
@@ -39,6 +39,7 @@ export function addSums(
     if (isBlank(cell)) continue;
     addSum(order, row, { ...reading, column, cell, cells: addsNothing ? null : cells });
   }
+  if ((row.total ?? 0n) < 0n || (row.subtotal ?? 0n) < 0n) requireOneRefund(order, cells, plan);
   order.texts?.add(cells.join('\u001f'));
   if (!noteItem(order, cells, { plan, row, line: reading.line })) return false;
   for (const [name, units] of Object.entries(row)) {
@@ -133,6 +134,29 @@ const BAD_QUANTITY: Fault = {
   code: 'bad_quantity',
   reason: 'The number of pieces is no number from 0 on, so what the row adds to its order is unknown.',
   help: 'Write it in digits without a mark of thousands, such as 2. If the price is that of the whole row, remove times from the layout.',
+};
+
+/**
+ * Checks a row below zero, which lowers the total of its order: a refunded amount on it is probably the same refund, which
+ * would be subtracted twice.
+ */
+function requireOneRefund(
+  order: OpenOrder,
+  cells: readonly string[],
+  { fields, refundLists, slots, sums }: ColumnPlan,
+): void {
+  const read = [...fields.refunded, ...refundLists].flatMap((slot) => slots[slot] ?? []);
+  for (const { index, name } of [...read, ...sums.filter(({ field }) => field === 'refunded')]) {
+    const value = cells[index] ?? '';
+    if (!isBlank(value) && !isZero(value)) order.fault ??= { fault: REFUNDED_TWICE, column: name, value };
+  }
+}
+
+const REFUNDED_TWICE: Fault = {
+  code: 'refunded_twice',
+  reason:
+    'The row is below zero, which lowers the total of its order, and it also states a refunded amount. If both are the same refund, it would be subtracted twice.',
+  help: 'Remove the column from refunded in the layout if it repeats what the rows below zero say, or leave these rows out of the sum with adds_nothing. Then check the layout: npx influencer-sync layouts test.',
 };
 
 const NEGATIVE_DISCOUNT: Fault = {

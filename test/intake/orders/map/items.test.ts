@@ -77,6 +77,24 @@ test('a discount below zero is a fault, and raises no total', async () => {
   ]);
 });
 
+test('a row below zero that also states a refunded amount is a fault, so that no refund is subtracted twice', async () => {
+  const refunded = { ...WITHOUT_IDS.columns, refunded: ['back'] };
+  const read: Layout = { ...WITHOUT_IDS, columns: refunded };
+  const sum = { ...WITHOUT_IDS.grouping.sum, refunded: { plus: ['back'], minus: [] } };
+  const summed: Layout = { ...WITHOUT_IDS, grouping: { ...WITHOUT_IDS.grouping, sum } };
+  const rows = ['A,100.00,', 'A,-30.00,30.00', 'B,100.00,', 'B,-30.00,0.00', 'C,100.00,30.00', 'C,-10.00,'];
+  for (const layout of [read, summed]) {
+    const { orders, rejected } = await mapText(['order_id,amount,back', ...rows, ''].join('\n'), { layout });
+    expect(rejected.map(({ code, orderId, column, value }) => [code, orderId, column, value])).toEqual([
+      ['refunded_twice', 'A', 'back', '30.00'],
+    ]);
+    expect(orders.map(({ orderId, total, refunded }) => [orderId, total, Number(refunded)])).toEqual([
+      ['B', '70.00', 0],
+      ['C', '90.00', 30],
+    ]);
+  }
+});
+
 test('the price of a piece counts as often as pieces were sold, and what is not known of them is no amount', async () => {
   const layout: Layout = {
     ...WITHOUT_IDS,
