@@ -13,7 +13,7 @@ export type Earlier = {
 };
 
 /** Everything that the statement for the creator of one deal says. */
-export type CreatorStatement = {
+export type DealStatement = {
   readonly dealId: string;
   readonly influencerHandle: string | null;
   /** Another creator has the deal now, so that what is known of the deal is not of this one. */
@@ -48,7 +48,7 @@ export async function readCreatorStatement(
     creator = null,
     rules,
   }: { month: string; dealId: string; creator?: string | null; rules: StatementRules | null },
-): Promise<CreatorStatement | null> {
+): Promise<DealStatement | null> {
   const noRules = { terms: [], returnWindowDays: 0, timeZone: 'UTC', customersSince: {} };
   const whole = await readStatement(db, { month, rules: rules ?? noRules, dealId });
   if (rules === null && whole.closed === null)

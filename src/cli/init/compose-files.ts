@@ -7,7 +7,7 @@ import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
 import { UNOWNED_CODES } from '../../config/job-fields.ts';
 import { refusal } from '../../core/known-error.ts';
 import { foldCode } from '../../core/text/fold.ts';
-import { toPrintableJson, toPrintableLine } from '../../core/text/printable.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
 import { joinLines } from '../../core/text/wrap.ts';
 import { renderCsv } from '../../render/csv.ts';
 import { codeOf } from '../../store/list-folder-files.ts';
@@ -15,6 +15,7 @@ import { type Answers, NOTHING, type SourceAnswer } from './answers.ts';
 import type { CodeOwner, ProposedOwner } from './find-owners.ts';
 import type { KeptCodes } from './kept-answers.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
+import { quote } from './recognise/proposed-text.ts';
 import type { RecognisedSource } from './recognise/recognise.ts';
 
 /** A dealflow of the account. Its brand is null if the service does not say it. */
@@ -217,7 +218,7 @@ function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: str
       ? []
       : [
           '    missing_columns:',
-          ...missing.map((name) => `      ${quoted(name)}: ${quoted(answer.missingColumns ?? '')}`),
+          ...missing.map((name) => `      ${quote(name)}: ${quote(answer.missingColumns ?? '')}`),
         ]),
   ];
 }
@@ -226,11 +227,7 @@ function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: str
 function scalar(text: string): string {
   return /^[A-Za-z./][\w./:*-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off)$/i.test(text)
     ? text
-    : quoted(text);
-}
-
-function quoted(text: string): string {
-  return toPrintableJson(JSON.stringify(text));
+    : quote(text);
 }
 
 function uriOf({ place, path }: RecognisedSource, folder: string): string {

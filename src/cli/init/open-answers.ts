@@ -230,11 +230,11 @@ function aboutSources(of: readonly Question[], brands: readonly BrandChoice[]): 
 
 function helpFor({ key, suggestion }: Question, brands: readonly BrandChoice[]): string {
   const { help } = QUESTIONS[key];
-  if (key === 'brand' && brands.length > 0) return listBrands(brands);
+  if (key === 'brand' && brands.length > 0) return sayBrands(brands);
   return suggestion === null ? help : `${help} The files suggest ${suggestion}.`;
 }
 
-function listBrands(brands: readonly BrandChoice[]): string {
+function sayBrands(brands: readonly BrandChoice[]): string {
   const listed = brands.map(({ id, name }) => `${id}${name === null ? '' : ` (${toPrintableLine(name)})`}`);
   return `Brands of the account: ${listed.join(', ')}.`;
 }
@@ -321,7 +321,7 @@ function givenOptions(said: Said): readonly Given[] {
       if (key === 'brand' && brands.length > 0 && isValid(value) && brands.every(({ id }) => id !== value))
         return judge(words, true, {
           message: `${flag} names ${JSON.stringify(value)}, which is no brand of the account.`,
-          help: listBrands(brands),
+          help: sayBrands(brands),
         });
       return isKnown
         ? judge(words, !isValid(value), {

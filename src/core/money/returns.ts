@@ -4,6 +4,12 @@ import type { DecimalText } from '../money.ts';
 export const RETURN_GROUPS = ['deal', 'creator', 'brand', 'campaign', 'month'] as const;
 export type ReturnGroup = (typeof RETURN_GROUPS)[number];
 
+/**
+ * Number of deals that are named of those with orders of unknown cost. Each is named once; to sort them within the sums
+ * would sort every row of a year.
+ */
+export const NAMED_DEALS = 5;
+
 /** Reason why a figure is unknown; see docs/money.md. */
 export type UnknownReturn = 'rate' | 'products' | 'refunds' | 'margin' | 'customers' | 'exchange';
 

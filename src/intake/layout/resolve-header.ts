@@ -121,7 +121,8 @@ export function listSpellings(layout: Layout): readonly string[] {
   ];
 }
 
-function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
+/** The spellings of the columns that a layout reads for a field, or adds up for it. */
+export function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
   const sums: Readonly<Record<string, { readonly plus: readonly string[] } | undefined>> =
     layout.grouping.sum;
   return [...(layout.columns[field] ?? []), ...(sums[field]?.plus ?? [])];

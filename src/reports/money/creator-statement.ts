@@ -4,7 +4,7 @@ import { type Language, LOCALES } from '../../core/text/language.ts';
 import type { Database } from '../../db/connect.ts';
 import { type Addressee, findAddressee, loadCreators } from '../../money/load-creators.ts';
 import { loadStatementRules } from '../../money/load-rules.ts';
-import { type CreatorStatement, readCreatorStatement } from '../../money/read-document.ts';
+import { type DealStatement, readCreatorStatement } from '../../money/read-document.ts';
 import { findClosed, refuseContained } from '../../money/read-statement.ts';
 import type { StatementLine, UncountedOrders } from '../../money/statement.ts';
 import { type Block, column, facts, number, type Section, say, section, table } from '../../render/block.ts';
@@ -72,7 +72,7 @@ export function whyNoDocument({ month, dealId, creator = null }: Omit<DocumentOf
  * @param options.creators the rows of creators.csv.
  */
 function describeCreatorStatement(
-  of: CreatorStatement,
+  of: DealStatement,
   {
     sender,
     creators,
@@ -151,7 +151,7 @@ function createWriter(language: Language) {
 }
 
 function describeBody(
-  of: CreatorStatement,
+  of: DealStatement,
   { texts, write, handle }: Words & { readonly handle: string | null },
 ): readonly Block[] {
   const { statement, dealId, brandName } = of;
@@ -238,7 +238,7 @@ function summary(
   });
 }
 
-type Listed = Words & { readonly of: CreatorStatement; readonly title: string };
+type Listed = Words & { readonly of: DealStatement; readonly title: string };
 
 function nameOf({ entryId, orderId }: StatementLine, { of, texts }: Pick<Listed, 'of' | 'texts'>): string {
   return of.orderNames.get(entryId ?? '') ?? orderId ?? texts.fee;

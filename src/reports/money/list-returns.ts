@@ -1,5 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { CustomersWon, ReturnGroup, ReturnSum, SelfPurchase } from '../../core/money/returns.ts';
+import {
+  type CustomersWon,
+  NAMED_DEALS,
+  type ReturnGroup,
+  type ReturnSum,
+  type SelfPurchase,
+} from '../../core/money/returns.ts';
 import { minorDigits } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
@@ -88,12 +94,6 @@ function convertedTo(currency: string): Amounts {
     shown: (sum) => sql`round(${sum}, ${minorDigits(currency)}::integer)`,
   };
 }
-
-/**
- * Number of deals that are named of those with orders of unknown cost. Each is named once; to sort them within the sums would
- * sort every row of a year.
- */
-const NAMED_DEALS = 5;
 
 /** The sum, or null if one of the values is null. */
 function sumOf(amount: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -1,4 +1,9 @@
-import type { CustomersWon, ReturnSum, SelfPurchase } from '../../core/money/returns.ts';
+import {
+  type CustomersWon,
+  NAMED_DEALS,
+  type ReturnSum,
+  type SelfPurchase,
+} from '../../core/money/returns.ts';
 import { type DecimalText, formatKnown, formatMoney, isMore, roundMoney } from '../../core/money.ts';
 import {
   type Block,
@@ -111,7 +116,6 @@ export function explainUnknown(sums: readonly ReturnSum[]): readonly (string | D
 }
 
 type DealName = { readonly dealId: string };
-const NAMED_DEALS = 5;
 
 /** Formats the figures of customers won. The revenue of a period is `not over` until it has ended for all of them. */
 export function describeCustomersWon(won: CustomersWon) {

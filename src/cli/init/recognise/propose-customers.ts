@@ -53,7 +53,7 @@ type Consent = {
 type Said = { readonly stated: StatedRoles; readonly consentWords: ReadonlySet<string> };
 
 /** True if a column has something that is known to mean yes. */
-function saysYes({ kind, given }: Consent): boolean {
+function hasYes({ kind, given }: Consent): boolean {
   return kind === 'times' || given.length > 0;
 }
 
@@ -68,8 +68,8 @@ export function mayBeConsent(
   const read = columns.map((column) =>
     readConsent(column, stated.get(foldHeader(column.header)), consentWords),
   );
-  if (read.some((consent) => consent !== null && saysYes(consent))) return [];
-  const found = openAnswers(columns, stated);
+  if (read.some((consent) => consent !== null && hasYes(consent))) return [];
+  const found = unaskedAnswers(columns, stated);
   return [
     ...found.map((column) => ({
       ...describeColumn(column),
@@ -110,19 +110,15 @@ function mayAskForConsent(header: string): boolean {
 }
 
 /** The columns whose cells answer a question that their name does not ask, and of which nobody has said what it is. */
-function openAnswers(columns: readonly MeasuredColumn[], stated: StatedRoles): readonly MeasuredColumn[] {
+function unaskedAnswers(columns: readonly MeasuredColumn[], stated: StatedRoles): readonly MeasuredColumn[] {
   return columns.filter(
     (column) =>
       !stated.has(foldHeader(column.header)) &&
       readConsent(column, undefined) === null &&
       !isOfOtherChannel(column.header) &&
       [...column.cells.counts.keys()].some(isAnswer) &&
-      areAnswers(column),
+      column.cells.share((cell) => isAnswer(cell) || isNo(cell)) === 1,
   );
-}
-
-function areAnswers({ cells }: Pick<MeasuredColumn, 'cells'>): boolean {
-  return cells.share((cell) => isAnswer(cell) || isNo(cell)) === 1;
 }
 
 /** Proposes a layout of customers, with comments for the person who checks it. */
@@ -133,12 +129,12 @@ export function proposeCustomers(
   const { email, name, stated, consentWords } = options;
   const roleOf = ({ header }: MeasuredColumn): ColumnRole | undefined => stated.get(foldHeader(header));
   const others = columns.filter((column) => column !== email && column.header !== '');
-  const open = openAnswers(others, stated);
+  const open = unaskedAnswers(others, stated);
   const found = others.flatMap(
     (column) => readConsent(column, open.includes(column) ? 'excludes' : roleOf(column), consentWords) ?? [],
   );
   // Beside a known yes, that an address is in use says nothing. Alone, it is not known to be a yes.
-  const isKnown = found.some(saysYes);
+  const isKnown = found.some(hasYes);
   const read = found.map((one) => {
     const neither = isKnown && one.given.length === 0 ? one.refused.filter(isInUse) : [];
     return { ...one, neither, refused: one.refused.filter((word) => !neither.includes(word)) };
@@ -147,7 +143,7 @@ export function proposeCustomers(
   const ignored = others.filter((column) => roleOf(column) === 'unused' && smellOf(column.header) !== null);
   const unasked = read.filter(
     (one) =>
-      !saysYes(one) &&
+      !hasYes(one) &&
       roleOf(one.column) === undefined &&
       !open.includes(one.column) &&
       (read.length > 1 || one.kind === 'words'),

@@ -19,7 +19,7 @@ import {
 } from './column-values.ts';
 
 /** Quotes text from a file for YAML. JSON is valid YAML, and it escapes characters that a terminal or an editor would interpret. */
-function quote(text: string): string {
+export function quote(text: string): string {
   return toPrintableJson(JSON.stringify(text));
 }
 

@@ -12,6 +12,7 @@ import { openFile } from '../../../intake/decode/open-file.ts';
 import { peek } from '../../../intake/decode/peek.ts';
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import { refuseNotOrders } from '../../../intake/layout/not-orders.ts';
+import { spellingsOf } from '../../../intake/layout/resolve-header.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { openRecords } from '../../../intake/read/open-records.ts';
 import type { SourceClients } from '../../../store/source-clients.ts';
@@ -338,18 +339,18 @@ function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<s
     .filter((columns) => columns.every(has))
     .map((columns) => ({ columns, weight: columns.reduce((sum, name) => sum + weightOf(name), 0) }))
     .sort((one, other) => other.weight - one.weight);
-  const lacks = (field: LayoutField): boolean => !spellingsOf(layout, field).some(has);
+  const lacks = (field: LayoutField): boolean => !originsOf(layout, field).some(has);
   const isOfCustomers = subjectOf(layout) === 'customers';
   const fields = (Object.keys(layout.columns) as LayoutField[]).filter(
     (field) => !(isOfCustomers && field === 'currency') && !lacks(field),
   );
   const missing = [
-    ...layout.required.filter(lacks).map((field) => spellingsOf(layout, field)),
+    ...layout.required.filter(lacks).map((field) => originsOf(layout, field)),
     ...layout.requiredAny
       .filter((list) => list.every(lacks))
-      .map((list) => list.flatMap((field) => spellingsOf(layout, field))),
+      .map((list) => list.flatMap((field) => originsOf(layout, field))),
   ];
-  const required = layout.required.flatMap((field) => spellingsOf(layout, field).find(has) ?? []);
+  const required = layout.required.flatMap((field) => originsOf(layout, field).find(has) ?? []);
   return {
     layout,
     proof: set?.columns ?? required,
@@ -361,21 +362,17 @@ function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<s
 }
 
 /** The spellings of a field's columns in files; for the columns that the layout adds, those that they come from. */
-function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
+function originsOf(layout: Layout, field: LayoutField): readonly string[] {
   const added = [...layout.conditionalColumns, ...layout.joinedColumns];
   const origins = new Map(added.map(({ name, columns }) => [name, columns]));
-  const sums: Readonly<Record<string, { readonly plus: readonly string[] } | undefined>> =
-    layout.grouping.sum;
-  return [...(layout.columns[field] ?? []), ...(sums[field]?.plus ?? [])].flatMap(
-    (name) => origins.get(name) ?? name,
-  );
+  return spellingsOf(layout, field).flatMap((name) => origins.get(name) ?? name);
 }
 
 /** Columns that several layouts read, folded. */
 function sharedColumns(layouts: readonly Layout[]): ReadonlySet<string> {
   const counts = new Map<string, number>();
   for (const layout of layouts) {
-    const all = (Object.keys(layout.columns) as LayoutField[]).flatMap((field) => spellingsOf(layout, field));
+    const all = (Object.keys(layout.columns) as LayoutField[]).flatMap((field) => originsOf(layout, field));
     for (const name of new Set(all.map(foldHeader))) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return new Set([...counts].filter(([, count]) => count > 1).map(([name]) => name));
