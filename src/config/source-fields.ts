@@ -99,7 +99,7 @@ function actions() {
       .enum(CHECK_ACTIONS)
       .default('warn')
       .describe(
-        `${compares} off: do not check; warn: report it; hold: hold the file, so that nothing in it is posted.`,
+        `Compares ${compares}. off: do not check; warn: report it; hold: hold the file, so that nothing in it is posted.`,
       );
   const fields = FILE_CHECK_NAMES.flatMap((name) =>
     name === 'header' ? [] : [[name, action(FILE_CHECKS[name])] as const],

@@ -49,7 +49,7 @@ describe('the findings of checks', () => {
     expect(textOf((await get('/checks?source=other')).text)).toContain('Nothing matches this filter.');
     const [one, known] = [textOf((await get('/checks/1')).text), textOf((await get('/checks/2')).text)];
     expect(one).toMatch(
-      /Finding 1: The median order value of each currency .* Lines that show it 2; 3 File april\.csv/,
+      /Finding 1: the median order value of each currency .* Lines that show it 2; 3 File april\.csv/,
     );
     expect(known).toMatch(/Acknowledged .* by ann/);
     for (const none of ['/checks/99', '/checks/x']) expect((await get(none)).status).toBe(404);
@@ -81,7 +81,7 @@ describe('the findings of checks', () => {
     const shop = await openFound();
     const { get, post } = await startTestConsole(shop);
     expect(textOf((await get('/checks/1')).text)).toContain(
-      'Also 3, The share of orders that earlier files have:',
+      'Also 3, the share of orders that earlier files have:',
     );
     const fields = (ids: readonly string[]) => [
       ...ids.map((id) => ['finding', id] as const),

@@ -1,10 +1,10 @@
 import type { CheckFinding } from '../../core/checks/check-result.ts';
-import { FILE_CHECKS } from '../../core/checks/expectations.ts';
+import { sayCheck } from '../../core/checks/expectations.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
-import { formatCount, plural } from '../../render/text.ts';
+import { capital, formatCount, plural } from '../../render/text.ts';
 import {
   type CheckedFile,
   judgeArrivals,
@@ -105,19 +105,13 @@ function checkedFile(
 <p>${fileName(uri)}, arrived ${instant(arrivedAt, visit)}; ${plural(learntFrom, 'file')} to learn from.</p>
 ${table({ rows: results, about: `Checks of ${title}`, visit: null, none: 'No check applies.' }, [
   column('Check', ({ check, subject }) =>
-    subject === null ? nameOf(check) : html`${nameOf(check)} <small>${subject}</small>`,
+    subject === null ? capital(sayCheck(check)) : html`${capital(sayCheck(check))} <small>${subject}</small>`,
   ),
   column('Verdict', ({ verdict }) => badge(verdict)),
   column('Seen', ({ seen }) => seen),
   column('Expected', ({ expected }) => expected),
 ])}</details>
 `;
-}
-
-/** What a check compares: `The number of rows`. A finding may be of a check that there is not any more. */
-function nameOf(check: string): string {
-  const known: Readonly<Record<string, { readonly compares: string }>> = FILE_CHECKS;
-  return known[check]?.compares.replace(/\.$/, '') ?? check;
 }
 
 function expectForm(visit: Visit, sources: readonly string[]): Html | null {
@@ -140,7 +134,7 @@ export const findingPage = definePage('/checks/:finding', async (visit) => {
   const { source, readFor, uri, check, subject, verdict, seen, expected, message, lines } = finding;
   const { acknowledgedAt, acknowledgedBy, acknowledgeReason, sourceFileId, runId, foundAt } = finding;
   return {
-    title: `Finding ${finding.findingId}: ${nameOf(check)}`,
+    title: `Finding ${finding.findingId}: ${sayCheck(check)}`,
     content: html`<p>${badge(acknowledgedAt === null ? verdict : 'acknowledged')} ${message} ${anchor(visit.link('/checks'), 'All checks')}</p>
 ${factList([
   ['Seen', seen],
@@ -177,7 +171,7 @@ ${actionForm(visit, '/checks/acknowledge', {
   hidden: { finding: finding.findingId },
   fields: others.slice(0, PAGE_ROWS).map(
     ({ findingId, check, message }) =>
-      html`<p><label><input type="checkbox" name="finding" value="${findingId}"> Also ${findingId}, ${nameOf(check)}: ${message}</label></p>
+      html`<p><label><input type="checkbox" name="finding" value="${findingId}"> Also ${findingId}, ${sayCheck(check)}: ${message}</label></p>
 `,
   ),
   reasonLabel: 'Why the file is correct',

@@ -1,23 +1,29 @@
 /** The checks of a file before its rows take effect: what each compares, and what the files contain that have it. */
 export const FILE_CHECKS = {
-  rows: { compares: 'The number of rows.', of: 'anything' },
-  orders: { compares: 'The number of orders.', of: 'orders' },
-  new_orders: { compares: 'The number of orders that no earlier file has.', of: 'orders' },
-  rejected: { compares: 'The share of rejected rows.', of: 'anything' },
-  blank_codes: { compares: 'The share of orders without a code, link or handle.', of: 'orders' },
-  unattributed: { compares: 'The share of orders with a code whose codes have no owner.', of: 'orders' },
-  refused_consent: { compares: 'The share of customers who refused.', of: 'customers' },
-  currencies: { compares: 'The share of each currency.', of: 'orders' },
-  statuses: { compares: 'The share of each status.', of: 'orders' },
-  median_value: { compares: 'The median order value of each currency.', of: 'orders' },
-  overlap: { compares: 'The share of orders that earlier files have.', of: 'orders' },
-  newest_order: { compares: 'The age of the newest order.', of: 'orders' },
-  header: { compares: 'The columns.', of: 'columns' },
+  rows: { compares: 'the number of rows', of: 'anything' },
+  orders: { compares: 'the number of orders', of: 'orders' },
+  new_orders: { compares: 'the number of orders that no earlier file has', of: 'orders' },
+  rejected: { compares: 'the share of rejected rows', of: 'anything' },
+  blank_codes: { compares: 'the share of orders without a code, link or handle', of: 'orders' },
+  unattributed: { compares: 'the share of orders with a code whose codes have no owner', of: 'orders' },
+  refused_consent: { compares: 'the share of customers who refused', of: 'customers' },
+  currencies: { compares: 'the share of each currency', of: 'orders' },
+  statuses: { compares: 'the share of each status', of: 'orders' },
+  median_value: { compares: 'the median order value of each currency', of: 'orders' },
+  overlap: { compares: 'the share of orders that earlier files have', of: 'orders' },
+  newest_order: { compares: 'the age of the newest order', of: 'orders' },
+  header: { compares: 'the columns', of: 'columns' },
 } as const satisfies Readonly<
   Record<string, { compares: string; of: 'orders' | 'customers' | 'columns' | 'anything' }>
 >;
 
 export type FileCheckName = keyof typeof FILE_CHECKS;
+/** What a check compares: `the number of rows`. Its name, if there is no such check any more. */
+export function sayCheck(check: string): string {
+  const known: Readonly<Record<string, { readonly compares: string }>> = FILE_CHECKS;
+  return known[check]?.compares ?? check;
+}
+
 export const FILE_CHECK_NAMES = Object.keys(FILE_CHECKS) as readonly FileCheckName[];
 
 /**

@@ -328,6 +328,10 @@ it('every problem of input and results opens and is resolved: a late file, unown
           expect(await run(shop, 'orders')).toBe(0);
         },
         async end() {
+          expect(receiver.received.at(-1)?.json).toMatchObject({
+            summary:
+              '1 check found something unusual in files of job orders: the columns. The files were not held.',
+          });
           const listed = (await shop.cli('checks', '--json')).stdout.matchAll(/"finding_id":"(\d+)"/g);
           const ids = [...new Set([...listed].map(([, id = '']) => id))];
           expect((await shop.cli('checks', 'acknowledge', ...ids, '--reason', 'a campaign')).exitCode).toBe(

@@ -1,3 +1,4 @@
+import { sayCheck } from '../../../core/checks/expectations.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { nextSlotOf } from '../../../ops/schedule/next-slots.ts';
 import { judgeArrivals, listFindings } from '../../../reports/checks/read-checks.ts';
@@ -16,12 +17,12 @@ export const filesUnusual: ProblemFinder = {
       const mine = findings.filter((one) => job.sources.includes(one.source) && one.readFor === readFor);
       const oldest = mine.at(-1);
       if (oldest === undefined) return [];
-      const checks = [...new Set(mine.map(({ check }) => check))].toSorted().join(', ');
+      const checks = [...new Set(mine.map(({ check }) => sayCheck(check)))].toSorted().join('; ');
       return [
         {
           job: job.name,
           since: oldest.foundAt,
-          summary: `${plural(mine.length, 'check')} found something unusual in files of job ${job.name}. The files were not held: ${checks}.`,
+          summary: `${plural(mine.length, 'check')} found something unusual in files of job ${job.name}: ${checks}. The files were not held.`,
           command: 'npx influencer-sync checks',
           page: '/checks',
         },
