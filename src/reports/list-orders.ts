@@ -189,6 +189,11 @@ function matches(filter: OrderFilter) {
       ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
 }
 
+/** The page of the console that lists the orders of a job below zero. */
+export function belowZeroPage(job: string): string {
+  return `/orders?${new URLSearchParams({ job, outcome: 'excluded', reason: BELOW_ZERO })}`;
+}
+
 /** Sums up the orders below zero by job and currency: refunds with an id of their own, which lower no order. */
 export async function sumBelowZero(
   db: Database,

@@ -1,10 +1,12 @@
 import type { PipelineConfig } from '../../config/schema.ts';
+import { BELOW_ZERO } from '../../core/held/held-order.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';
 import { type Block, column, item, number, type Part, section, table, whole } from '../../render/block.ts';
 import { clause, formatDuration } from '../../render/text.ts';
+import { belowZeroPage } from '../list-orders.ts';
 import type { Answer } from '../lives/answer-order.ts';
 import type { ListedRun } from './list-runs.ts';
 import type { ListedSlot, PausedJob, SlotSummary } from './list-slots.ts';
@@ -74,7 +76,13 @@ export function answerRun(run: ListedRun, { did, left }: { did: DidOfRun; left: 
       return {
         text: `It finished${done}.${why} ${sayLeft(run, left)}`,
         tone: 'yellow',
-        next: { label: 'See what waits', page: '/fix', command: 'npx influencer-sync status' },
+        next: {
+          // What has a line in Fix comes first. Rows below zero have none: they are corrected in the export.
+          ...(leftIn(run.counts ?? {}).length === 0 && hasBelowZero(run.counts)
+            ? { label: 'See the rows below zero', page: belowZeroPage(job) }
+            : { label: 'See what waits', page: '/fix' }),
+          command: 'npx influencer-sync status',
+        },
       };
     }
     default: {
@@ -98,6 +106,11 @@ export function sayLeft({ counts, exitCode }: ListedRun, left: readonly string[]
   return waits.length === 0
     ? `Something waits for a person (exit code ${exitCode}).`
     : `For a person it left: ${waits.join(', ')}.`;
+}
+
+function hasBelowZero(counts: object | null): boolean {
+  const { excluded } = (counts ?? {}) as { readonly excluded?: Readonly<Record<string, number>> };
+  return (excluded?.[BELOW_ZERO] ?? 0) > 0;
 }
 
 /** What the counts of every kind of job may say that waits for a person. */

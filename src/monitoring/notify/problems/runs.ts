@@ -1,11 +1,11 @@
 import { backfillRunName } from '../../../core/backfill.ts';
 import { EXIT } from '../../../core/exit-code.ts';
-import { BELOW_ZERO, REFUNDS_APART } from '../../../core/held/held-order.ts';
+import { REFUNDS_APART } from '../../../core/held/held-order.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { PROCESS_GONE } from '../../../ops/run-record.ts';
 import { sumRefused } from '../../../reports/doubts/list-doubts.ts';
 import { listHoldingJobs } from '../../../reports/held/held-orders.ts';
-import { sumBelowZero } from '../../../reports/list-orders.ts';
+import { belowZeroPage, sumBelowZero } from '../../../reports/list-orders.ts';
 import { sumOtherCurrency } from '../../../reports/money/list-other-currency.ts';
 import { lastObservations } from '../../../reports/notices/list-notices.ts';
 import {
@@ -208,11 +208,10 @@ function attentionTo(
 ): Found {
   const { job, run } = one;
   const what = left.length === 0 ? 'The summary of the run lists it' : left.join('; ');
-  const query = new URLSearchParams({ job: job.name, outcome: 'excluded', reason: BELOW_ZERO });
   return foundIn(
     one,
     `Run ${run.runId} of ${job.name} finished, and left work for a person (exit code ${run.exitCode}). ${what}.${belowZero.length === 0 ? '' : ` ${REFUNDS_APART}`}`,
-    belowZero.length === 0 ? {} : { amounts: addUp(belowZero), page: `/orders?${query}` },
+    belowZero.length === 0 ? {} : { amounts: addUp(belowZero), page: belowZeroPage(job.name) },
   );
 }
 
