@@ -196,7 +196,7 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, li
       return answer(
         'written_off',
         'dim',
-        `Not known: it was written off on ${day}, so it is never sent again.`,
+        `Not known: it was written off on ${day}, so it is never sent again. Nothing to do: this is final, and no statement has the order.`,
       );
     case 'sending':
       return answer('waiting', 'dim', `It is being sent for ${whom}${deal} now${money}.`);
@@ -254,11 +254,26 @@ function answerHeld(
   });
 }
 
+/** What follows from the exclusion of an order that another state of the order does not change. */
+const EXCLUDED: Readonly<Record<string, string>> = {
+  before_start:
+    'It is from before the start date of the job. If nothing else has credited such orders, plan a backfill.',
+  credited_elsewhere:
+    'Nothing to do: a list of orders that were credited elsewhere names it (ledger seeds). If the list is wrong, withdraw it with `ledger unseed`.',
+  ruled_out: 'Nothing to do: a person decided that it is never credited.',
+  source_removed: 'Nothing to do: the job does not read its source any more.',
+  other_brand: 'Nothing to do: it names another brand than that of the job.',
+};
+
 function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer {
   const reason = decided.reason?.replaceAll('_', ' ') ?? 'the rules of the job say so';
   switch (decided.outcome) {
     case 'organic':
-      return answer('no_code', 'dim', 'Not credited: it carries no code, link or name of a creator.');
+      return answer(
+        'no_code',
+        'dim',
+        'Not credited: it carries no code, link or name of a creator. Nothing to do: if a later export names one, the next run decides again.',
+      );
     case 'excluded':
       if (decided.reason === BELOW_ZERO)
         return answer(
@@ -266,7 +281,18 @@ function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer 
           'yellow',
           `Not credited: it is below zero and lowers no order, so what it refunds may count in full. ${REFUNDS_APART}`,
         );
-      return answer('excluded', 'dim', `Not credited: it is excluded (${reason}).`);
+      return answer(
+        'excluded',
+        'dim',
+        `Not credited: it is excluded (${reason}). ${EXCLUDED[decided.reason ?? ''] ?? 'Nothing to do: if a later export states it otherwise, the next run decides again.'}`,
+        decided.reason === 'before_start'
+          ? {
+              label: 'See the backfills',
+              page: `/backfills?${new URLSearchParams({ job: decided.job })}`,
+              command: `npx influencer-sync backfill ${decided.job} --from … --to … --plan`,
+            }
+          : null,
+      );
     case 'unattributed':
       return answerUnowned(decided, life);
     default:
@@ -286,7 +312,12 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
   const command = 'npx influencer-sync console --open';
   const why = reason?.replaceAll('_', ' ');
   if (code === null)
-    return answer('no_owner', 'yellow', `Not credited: ${why ?? 'no creator owns what it carries'}.`);
+    return answer(
+      'no_owner',
+      'yellow',
+      `Not credited: no creator owns what it carries${why === undefined ? '' : ` (${why})`}. When codes.csv or an event of the service names an owner, the next run decides again.`,
+      { label: 'See what has no owner', page: `/codes?${new URLSearchParams({ job })}`, command },
+    );
   const page = `/codes/assign?${new URLSearchParams({ job, code })}`;
   const fault = owner === undefined ? null : sayFault(owner, reason);
   if (fault === null)
