@@ -99,6 +99,7 @@ export function countOf(count: number, isPart: boolean): string {
 export function amountList(
   amounts: readonly { readonly currency: string | null; readonly amount: string }[],
 ): Html {
+  if (amounts.length === 0) return html``;
   return html`${formatAmounts(amounts)
     .split(/(?<=,) /)
     .map((amount) => html`<span class="amount">${amount}</span> `)}`;
@@ -106,8 +107,14 @@ export function amountList(
 
 export type TableColumn<Row> = ColumnOf<Row, HtmlValue>;
 
-/** The columns of a table. Null: one that this person, or this list, does not have. */
+/** The columns of a table. Null: one that this person does not have. One that is empty in every row is left out. */
 type Columns<Row> = readonly (TableColumn<Row> | null)[];
+
+function filled<Row>(columns: Columns<Row>, rows: readonly Row[]): readonly TableColumn<Row>[] {
+  return columns.filter(
+    (one) => one !== null && rows.some((row) => html`${one.cell(row)}`.toString().trim() !== ''),
+  ) as readonly TableColumn<Row>[];
+}
 
 type TableOf<Row> = {
   readonly rows: readonly Row[];
@@ -135,11 +142,7 @@ export function nothing({ none, visit }: Pick<TableOf<unknown>, 'none' | 'visit'
 /** Renders a table, or says that there are no rows. */
 export function table<Row>({ rows, about, ...of }: TableOf<Row>, columns: Columns<Row>): Html {
   if (rows.length === 0) return nothing(of);
-  return rowsMarkup(
-    rows,
-    columns.filter((one) => one !== null),
-    { about },
-  );
+  return rowsMarkup(rows, filled(columns, rows), { about });
 }
 
 /** A table whose newest rows are in view, and the rest folded. @param of.shown how many are in view. */
@@ -247,13 +250,16 @@ ${after === null ? null : html`<a rel="next" href="${visit.link(visit.path, { ..
 `;
 }
 
-/** A number with its label, which links to exactly the rows that it counts. Several are lines. */
+/** A number with its label, which links to the rows that it counts, or to what makes it known. Several are lines. */
 export function figure(
   label: string,
   value: string | readonly string[],
-  { href, note }: { href?: string; note?: HtmlValue | undefined } = {},
+  { href, note }: { href?: string | undefined; note?: HtmlValue | undefined } = {},
 ): Html {
-  const inner = html`<span class="label">${label}</span> <span class="value">${[value].flat().map((text) => html`<span>${keepAmounts(text)}</span> `)}</span>${note === undefined ? null : html` <span class="note">${note}</span>`}`;
+  const inner = html`<span class="label">${label}</span> <span class="value">${[value].flat().map((text) => {
+    const [known = '', unknown] = text.split(/, (?=\d[^A-Z]* unknown$)/);
+    return html`<span>${keepAmounts(known)}${unknown === undefined ? null : html` <small>${unknown}</small>`}</span> `;
+  })}</span>${note === undefined ? null : html` <span class="note">${note}</span>`}`;
   return href === undefined
     ? html`<div class="figure">${inner}</div>\n`
     : html`<a class="figure" href="${href}">${inner}</a>\n`;

@@ -141,13 +141,14 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
     .toSorted((one, other) => other.orderedAt.getTime() - one.orderedAt.getTime())
     .slice(0, SHOWN_ORDERS);
   const unknown = explainUnknown(sums.filter(({ uncostedDeals }) => uncostedDeals.length > 0));
-  const known = { sums: sums.map(describeReturn), statements, unknownOrders, deals };
+  const why = unknown.length === 0 ? undefined : '#unknown';
+  const known = { sums: sums.map(describeReturn), statements, unknownOrders, deals, why };
   return {
     title: sums[0]?.name ?? deals[0]?.influencerHandle ?? handle,
     content: html`${answerBox(answerOf(known, visit), visit)}
 ${figures(known)}
 ${'problem' in rules ? html`<p>The open statements are shown without fixed fees.</p>${rules.problem}` : null}
-${unknown.length === 0 ? null : html`<p class="notice">${withDeals(unknown, visit)}</p>`}
+${unknown.length === 0 ? null : html`<p class="notice" id="unknown">${withDeals(unknown, visit)}</p>`}
 ${monthCharts(months, { creator: handle, visit })}
 ${foldedTable(
   {
@@ -194,10 +195,12 @@ type Known = {
   /** Orders in no open statement, because it is unknown what they earn. */
   readonly unknownOrders: number;
   readonly deals: readonly ListedDeal[];
+  /** Where the page says why amounts are unknown, and what makes them known. Undefined: it does not. */
+  readonly why: string | undefined;
 };
 
 /** What a creator asks for: revenue, earned, open and paid. */
-function figures({ sums, statements, unknownOrders, deals }: Known): Html {
+function figures({ sums, statements, unknownOrders, deals, why }: Known): Html {
   const open = statements.filter(({ closedAt }) => closedAt === null);
   const closed = statements.filter(({ closedAt }) => closedAt !== null);
   const said = (of: 'net' | 'cost') => (sums.length === 0 ? 'nothing' : sums.map((sum) => sum[of]));
@@ -213,8 +216,8 @@ function figures({ sums, statements, unknownOrders, deals }: Known): Html {
   const orders = sums.map(({ orders: count }) => count).join(' + ') || '0';
   return html`<div class="figures">
 ${figure('Net revenue', said('net'), { note: `after refunds, of ${orders} ${orders === '1' ? 'order' : 'orders'}` })}
-${figure('Earned', said('cost'), { note: 'commission and fees' })}
-${figure('In open statements', unknownOrders === 0 ? total(open) : formatAtLeast(formatAmounts(open), unknownOrders))}
+${figure('Earned', said('cost'), { note: 'commission and fees', href: why })}
+${figure('In open statements', unknownOrders === 0 ? total(open) : formatAtLeast(formatAmounts(open), unknownOrders), { href: unknownOrders === 0 ? undefined : why })}
 ${figure('In closed statements', total(closed), { note: closed[0] === undefined ? undefined : `last ${closed[0].month}` })}
 ${paid.length === 0 ? null : figure('Paid out', stated(paid.length, formatMoney(sumMoney(paid), null)), { note: "the service's count, in the currency of the account" })}
 ${deals.length === 0 ? null : figure('Clicks', stated(clicks.length, formatCount(clicks.reduce((sum, one) => sum + one, 0))), { note: "the service's count" })}
@@ -223,7 +226,7 @@ ${deals.length === 0 ? null : figure('Clicks', stated(clicks.length, formatCount
 }
 
 /** What is earned and not in a closed statement, and whether it can be paid: months must be over. */
-function answerOf({ statements, unknownOrders }: Known, visit: Visit): Answer {
+function answerOf({ statements, unknownOrders, why }: Known, visit: Visit): Answer {
   const open = statements.filter(({ closedAt }) => closedAt === null);
   const last = monthBefore(visit.now, visit.config.statements.timeZone);
   const ready = open.filter(({ month }) => month <= last);
@@ -236,7 +239,14 @@ function answerOf({ statements, unknownOrders }: Known, visit: Visit): Answer {
     return {
       text: `${open.length > 0 ? `${formatAmounts(open)} cannot be paid yet: the months are not over.` : statements.length > 0 ? 'All that was earned is in closed statements.' : 'Nothing was earned yet.'}${unknown}`,
       tone: unknown === '' ? 'dim' : 'yellow',
-      next: null,
+      next:
+        unknown === '' || why === undefined
+          ? null
+          : {
+              label: 'See what makes it known',
+              page: `${visit.path}${why}`,
+              command: 'npx influencer-sync statement',
+            },
     };
   const of = ready.length === open.length ? '' : `Of ${formatAmounts(open)} in open statements, `;
   return {

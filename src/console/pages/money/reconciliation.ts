@@ -61,7 +61,7 @@ async function showDeals(
     title: 'Posted orders compared with those that the service counts',
     content: html`<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it proves nothing about a single one. <code>npx influencer-sync reconcile</code> makes the comparison again.</p>
 ${form}
-${shown === 'all' || rows.length === 0 ? null : html`<p>Only deals with a difference that nothing explains or that is not known, of ${plural(survey.deals, 'deal')} that were compared. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}</p>`}
+${shown === 'all' || rows.length === 0 ? null : html`<p>${plural(survey.deals, 'deal')} compared. Only those with a difference that nothing explains or that is not known are listed. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}</p>`}
 ${survey.withoutCurrency === 0 ? null : blockList([NO_CURRENCY], visit)}
 ${pagedTable(
   {
