@@ -296,7 +296,7 @@ describe('numbers and times', () => {
       ],
       [
         'A4',
-        /^Not credited: it carries no code, link or name of a creator\. Nothing to do: if a later export names/,
+        /^Not credited: it carries no code, link or name of a creator\. Nothing to do: if a later export states/,
       ],
     ] as const) {
       const said = textOf(

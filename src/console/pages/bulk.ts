@@ -167,10 +167,8 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
           : anchor(visit.link('/doubts', { entry: subjectId }), subjectId),
       ),
       isFiles ? null : column('About', ({ subject }) => subject),
-      isFiles ? null : number('Amount', ({ amount, currency }) => amount && formatMoney(amount, currency)),
-      isFiles
-        ? null
-        : column('Deal', ({ dealId, collabId }) => (dealId === null ? collabId : dealAnchor(visit, dealId))),
+      number('Amount', ({ amount, currency }) => amount && formatMoney(amount, currency)),
+      column('Deal', ({ dealId, collabId }) => (dealId === null ? collabId : dealAnchor(visit, dealId))),
       column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
       column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
     ],

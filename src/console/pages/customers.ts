@@ -31,19 +31,11 @@ export const customersPage = definePage(PATH, async (visit) => {
 <p>Submitted means that the service has queued them; it does not say when it has processed each customer. Addresses are stored only until a batch is accepted, and never shown.</p>
 ${funnel(groups, lookups)}
 <h2>Refused by the service</h2>
-${table(
-  {
-    rows: refusals,
-    about: 'Refusals',
-    visit: null,
-    none: 'The service accepted every customer that was submitted.',
-  },
-  [
-    column('Reason', ({ message }) => message),
-    number('Customers', ({ customers }) => formatCount(customers)),
-    column('Brand', ({ brandId: brand }) => brand),
-  ],
-)}
+${table({ rows: refusals, about: 'Refusals', visit: null, none: 'The service refused no customer.' }, [
+  column('Reason', ({ message }) => message),
+  number('Customers', ({ customers }) => formatCount(customers)),
+  column('Brand', ({ brandId: brand }) => brand),
+])}
 <h2>Influencers among customers</h2>
 <p>Found by look-ups in real time. The service shows influencers that it finds later on its own pages.</p>
 ${form()}
@@ -53,21 +45,20 @@ ${influencerTable(influencers, visit)}`,
 
 function funnel(groups: readonly CustomerGroup[], lookups: Awaited<ReturnType<typeof readLookups>>): Html {
   const brands = [...new Set([...groups, ...lookups].map(({ brandId }) => brandId))].sort();
-  const count = (brand: string, states: readonly string[]) =>
-    groups
-      .filter(({ brandId, state }) => brandId === brand && states.includes(state))
-      .reduce((sum, { customers }) => sum + customers, 0);
+  const counts = (title: string, ...states: readonly string[]) =>
+    number(title, (brand: string) => {
+      const counted = groups.filter(({ brandId, state }) => brandId === brand && states.includes(state));
+      return formatCount(counted.reduce((sum, { customers }) => sum + customers, 0));
+    });
   return table(
     { rows: brands, about: 'Customers by state', visit: null, none: 'No customers were read yet.' },
     [
       column('Brand', (brand) => brand),
-      number('Read', (brand) =>
-        formatCount(count(brand, ['staged', 'submitted', 'refused', 'unsubscribed'])),
-      ),
-      number('To be submitted', (brand) => formatCount(count(brand, ['staged']))),
-      number('Unsubscribed', (brand) => formatCount(count(brand, ['unsubscribed']))),
-      number('Refused', (brand) => formatCount(count(brand, ['refused']))),
-      number('Submitted', (brand) => formatCount(count(brand, ['submitted']))),
+      counts('Read', 'staged', 'submitted', 'refused', 'unsubscribed'),
+      counts('To be submitted', 'staged'),
+      counts('Unsubscribed', 'unsubscribed'),
+      counts('Refused', 'refused'),
+      counts('Submitted', 'submitted'),
       number('Looked up in real time', (brand) => {
         const found = lookups.find(({ brandId }) => brandId === brand);
         return found === undefined ? '0' : formatCount(found.influencers + found.noMatch + found.refused);

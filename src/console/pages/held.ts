@@ -86,12 +86,12 @@ export function readStatus(text: string | null): string | null {
 }
 
 /** The query of the address that shows a group. */
-export function heldQuery({ job, source, reason, status }: HeldGroup): Readonly<Record<string, string>> {
+export function heldQuery({ job, source, reason, status }: HeldFilter): Readonly<Record<string, string>> {
   return {
-    job,
-    source,
-    why: reason,
-    ...(status === null ? {} : { status: status === '' ? NO_STATUS : status }),
+    ...(job == null ? {} : { job }),
+    source: source ?? '',
+    why: reason ?? '',
+    ...(status == null ? {} : { status: status === '' ? NO_STATUS : status }),
   };
 }
 
@@ -125,10 +125,7 @@ export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html>
     return html`<p>${sayHeld(groups)}. ${notOffered(visit, 'POST /held/decide', 'decide about them')}</p>`;
   const obstacle = findObstacle(groups, filter);
   const hidden = {
-    ...(filter.job == null ? {} : { job: filter.job }),
-    source: filter.source ?? '',
-    why: filter.reason ?? '',
-    ...(filter.status == null ? {} : { status: filter.status === '' ? NO_STATUS : filter.status }),
+    ...heldQuery(filter),
     ...(filter.orderIds == null ? {} : { order: filter.orderIds.join(' ') }),
     shown,
     said: sayHeld(groups),

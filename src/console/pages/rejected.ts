@@ -20,7 +20,7 @@ import {
 } from '../../reports/files/list-rejected.ts';
 import { definePage, type Shown, type Visit } from '../console-page.ts';
 import { byId, byText, byWord, readFilter } from '../markup/filter.ts';
-import { anchor, factList, isFiltered, pagedTable } from '../markup/parts.ts';
+import { anchor, factList, isFiltered, missing, pagedTable } from '../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/rejected';
@@ -238,12 +238,10 @@ export const rejectedRowPage = definePage('/rejected/:file/:record', async (visi
       ? await listRejected(visit.db, { sourceFileId: file, record: Number(record), limit: 1 })
       : [];
   if (row === undefined)
-    return {
-      title: 'Rejected row',
-      content: html`<p>This row is not rejected, or is not any more: its file was read again.</p>
-<p>${anchor(visit.link('/rejected'), 'Rejected rows')}</p>`,
-      status: 404,
-    };
+    return missing(
+      'Rejected row',
+      html`This row is not rejected, or is not any more: its file was read again. ${anchor(visit.link('/rejected'), 'Rejected rows')}`,
+    );
   return {
     title: `${fileName(row.uri)} line ${formatCount(row.line)}`,
     content: html`<p>${row.reason}</p>

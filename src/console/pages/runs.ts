@@ -2,6 +2,7 @@ import { didOf, jobKinds, kindOf, tallyOf } from '../../../jobs/index.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { backfillRunName } from '../../core/backfill.ts';
 import { formatMoney } from '../../core/money.ts';
+import type { FileCounts } from '../../core/report.ts';
 import type { RunActivity, RunRequests, RunStep } from '../../core/run.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
@@ -378,9 +379,7 @@ function outcomes({ count: whole, lines, parts = lines }: CountsBlock): readonly
   }));
 }
 
-type RowCounts = { readonly files: number; readonly rows: number; readonly rejected_rows: number };
-
-function hasRows(counts: object): counts is RowCounts {
+function hasRows(counts: object): counts is FileCounts {
   return ['files', 'rows', 'rejected_rows'].every(
     (name) => typeof (counts as Readonly<Record<string, unknown>>)[name] === 'number',
   );

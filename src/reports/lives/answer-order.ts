@@ -254,6 +254,8 @@ function answerHeld(
   });
 }
 
+const AS_IT_IS = 'Nothing to do: if a later export states it otherwise, the next run decides again.';
+
 /** What follows from the exclusion of an order that another state of the order does not change. */
 const EXCLUDED: Readonly<Record<string, string>> = {
   before_start:
@@ -272,7 +274,7 @@ function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer 
       return answer(
         'no_code',
         'dim',
-        'Not credited: it carries no code, link or name of a creator. Nothing to do: if a later export names one, the next run decides again.',
+        `Not credited: it carries no code, link or name of a creator. ${AS_IT_IS}`,
       );
     case 'excluded':
       if (decided.reason === BELOW_ZERO)
@@ -284,7 +286,7 @@ function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer 
       return answer(
         'excluded',
         'dim',
-        `Not credited: it is excluded (${reason}). ${EXCLUDED[decided.reason ?? ''] ?? 'Nothing to do: if a later export states it otherwise, the next run decides again.'}`,
+        `Not credited: it is excluded (${reason}). ${EXCLUDED[decided.reason ?? ''] ?? AS_IT_IS}`,
         decided.reason === 'before_start'
           ? {
               label: 'See the backfills',

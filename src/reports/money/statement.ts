@@ -73,74 +73,61 @@ const UNCHANGED =
   'They are in no statement, or stay as a closed one has them. Once it is known what they earn, the next statement has them, or the difference.';
 
 /** Why it is unknown, or open, what orders earn, and what to do about it. */
-const UNCOUNTED: readonly {
-  readonly why: UncountedOrders['why'];
-  readonly title: string;
-  readonly text: (returnWindowDays: number) => string;
-  readonly help: string | null;
-}[] = [
-  {
-    why: 'unknown_rate',
+const UNCOUNTED: Readonly<
+  Record<UncountedOrders['why'], { title: string; text: (returnWindowDays: number) => string; help?: string }>
+> = {
+  unknown_rate: {
     title: 'Rate unknown',
     text: () => 'Neither the terms nor the service say what these orders earn.',
     help: 'Add a line for each deal to statements.terms, with its rate in per cent.',
   },
-  {
-    why: 'unknown_lines',
+  unknown_lines: {
     title: 'Products unknown',
     text: () => 'Your terms depend on products, and it is unknown what was bought in these orders.',
     help: 'Set order_lines: true on the source, and export these orders again with their SKUs.',
   },
-  {
-    why: 'unknown_customer',
+  unknown_customer: {
     title: 'Customer unknown',
     text: () =>
       'Your terms depend on whether a customer is new, and that is unknown for these orders: they name no customer or no time, or older orders of the customer may be missing.',
     help: 'Set customer_key: true on the source, and say in statements.customers_since since when its exports have every order. A month after that day without any order of the source, or in which most orders have no customer, makes what follows unknown: export that month again, or let customers_since begin after it. Or end the condition of the row in statements.terms.',
   },
-  {
-    why: 'unknown_start',
+  unknown_start: {
     title: 'Begin of the deal unknown',
     text: () =>
       'Your terms have a row for the first days of a deal, and the service does not say when the deal began.',
     help: 'Write the days of the row as valid_from and valid_to, instead of first_days. Or run the mirror: it shows which deals are older.',
   },
-  {
-    why: 'unknown_tier',
+  unknown_tier: {
     title: 'Tier unknown',
     text: () =>
       'Your terms depend on the orders before these, and not all of them are known: the time, the refund or the currency of an order is unknown or another one, or another tool credited orders of the deal.',
     help: 'Settle the orders of the deal whose refund is unknown, and export those without a time again. If orders have another currency than the row, use from_orders instead of from_revenue. If another tool credited orders, write the days of the row as valid_from and valid_to.',
   },
-  {
-    why: 'unknown_currency',
+  unknown_currency: {
     title: 'Amount in another currency',
     text: () =>
       'The terms state an amount in another currency than these orders have, so it is unknown what they earn.',
     help: 'In statements.terms, add a row with the amount in the currency of these orders, and otherwise like the one that applies.',
   },
-  {
-    why: 'unknown_change',
+  unknown_change: {
     title: 'Change of the rate unclear',
     text: () =>
       'The rate is that of the service. An event says that it changed, but the mirror read another rate or has not read the deal since, or the order has no time on the day of the change. So it is unknown which rate these orders have.',
     help: 'Run the mirror, if it has not run since the change. Otherwise, look up in the service since when the deal has its commission, and write the rates into statements.terms, with valid_from and valid_to.',
   },
-  {
-    why: 'unknown_net',
+  unknown_net: {
     title: 'Refund unknown',
     text: () =>
       'The export states a refund of these orders that is negative or larger than the order, so it is unknown what is left.',
     help: 'Correct the refunds in the shop, and export these orders again.',
   },
-  {
-    why: 'pending',
+  pending: {
     title: 'Pending',
     text: (days) =>
       `An order counts ${plural(days, 'day')} after it was placed, when it can no longer be returned. These count in a later month.`,
-    help: null,
   },
-];
+};
 
 /** Orders whose newest state is unknown. */
 const HELD = {
@@ -191,7 +178,7 @@ export function describeLeftOut(
 ): readonly Section[] {
   const rest = `and more deals. To list all: npx influencer-sync statement --month ${month}`;
   return [
-    ...UNCOUNTED.flatMap(({ why, title, text, help }) => {
+    ...Object.entries(UNCOUNTED).flatMap(([why, { title, text, help = null }]) => {
       const orders = uncounted.filter((one) => one.why === why);
       const all = sums.filter((one) => one.why === why);
       const net = all.flatMap(({ currency, netAmount: amount }) =>

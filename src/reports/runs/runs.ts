@@ -78,7 +78,7 @@ export function answerRun(run: ListedRun, { did, left }: { did: DidOfRun; left: 
         tone: 'yellow',
         next: {
           // What has a line in Fix comes first. Rows below zero have none: they are corrected in the export.
-          ...(leftIn(run.counts ?? {}).length === 0 && hasBelowZero(run.counts)
+          ...(leftIn(run.counts).length === 0 && countIn(run.counts, 'excluded', BELOW_ZERO) > 0
             ? { label: 'See the rows below zero', page: belowZeroPage(job) }
             : { label: 'See what waits', page: '/fix' }),
           command: 'npx influencer-sync status',
@@ -102,35 +102,31 @@ export function answerRun(run: ListedRun, { did, left }: { did: DidOfRun; left: 
 
 /** What a run with issues left for a person. @param left what its kind says that it left, each as a clause. */
 export function sayLeft({ counts, exitCode }: ListedRun, left: readonly string[]): string {
-  const waits = [...left, ...leftIn(counts ?? {})];
+  const waits = [...left, ...leftIn(counts)];
   return waits.length === 0
     ? `Something waits for a person (exit code ${exitCode}).`
     : `For a person it left: ${waits.join(', ')}.`;
 }
 
-function hasBelowZero(counts: object | null): boolean {
-  const { excluded } = (counts ?? {}) as { readonly excluded?: Readonly<Record<string, number>> };
-  return (excluded?.[BELOW_ZERO] ?? 0) > 0;
+/** What the counts of every kind of job may say that waits for a person. */
+function leftIn(counts: object | null): readonly string[] {
+  const since = 'stated in another currency since';
+  return [
+    ...clause(countIn(counts, 'entries', 'in_doubt'), 'order in doubt', 'orders in doubt'),
+    ...clause(countIn(counts, 'entries', 'rejected'), 'refused order', 'refused orders'),
+    ...clause(countIn(counts, 'entries', 'held'), 'held order', 'held orders'),
+    ...clause(countIn(counts, 'other_currency'), `order ${since}`, `orders ${since}`),
+    ...clause(countIn(counts, 'rejected_rows'), 'rejected row', 'rejected rows'),
+  ];
 }
 
-/** What the counts of every kind of job may say that waits for a person. */
-function leftIn(counts: object): readonly string[] {
-  const of = (from: unknown, name: string): number => {
-    const value: unknown = (from as Readonly<Record<string, unknown>> | null | undefined)?.[name];
-    return typeof value === 'number' ? value : 0;
-  };
-  const { entries } = counts as { readonly entries?: unknown };
-  return [
-    ...clause(of(entries, 'in_doubt'), 'order in doubt', 'orders in doubt'),
-    ...clause(of(entries, 'rejected'), 'refused order', 'refused orders'),
-    ...clause(of(entries, 'held'), 'held order', 'held orders'),
-    ...clause(
-      of(counts, 'other_currency'),
-      'order stated in another currency since',
-      'orders stated in another currency since',
-    ),
-    ...clause(of(counts, 'rejected_rows'), 'rejected row', 'rejected rows'),
-  ];
+/** A count by its path, also of a run of an older version. 0 if the run has not counted it. */
+function countIn(counts: object | null, ...path: readonly string[]): number {
+  const value = path.reduce<unknown>(
+    (from, name) => (from as Record<string, unknown> | null)?.[name],
+    counts,
+  );
+  return typeof value === 'number' ? value : 0;
 }
 
 export type ListedJob = {

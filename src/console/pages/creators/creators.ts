@@ -42,7 +42,7 @@ import {
 } from '../../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../../read-query.ts';
 import { RETURN_FIELDS, RETURN_KEY, revenueChart, toReturnFilter, withDeals } from '../money/returns.ts';
-import { readRules } from '../money/statements.ts';
+import { pdfLink, readRules } from '../money/statements.ts';
 import { validity } from './codes.ts';
 import { dealColumns } from './deals.ts';
 
@@ -235,29 +235,20 @@ function answerOf({ statements, unknownOrders, why }: Known, visit: Visit): Answ
     unknownOrders === 0
       ? ''
       : ` It is unknown what ${plural(unknownOrders, 'order')} ${unknownOrders === 1 ? 'earns' : 'earn'}.`;
+  const command = 'npx influencer-sync statement';
+  const seeWhy = { label: 'See what makes it known', page: `${visit.path}${why}`, command };
   if (ready.length === 0)
     return {
       text: `${open.length > 0 ? `${formatAmounts(open)} cannot be paid yet: the months are not over.` : statements.length > 0 ? 'All that was earned is in closed statements.' : 'Nothing was earned yet.'}${unknown}`,
       tone: unknown === '' ? 'dim' : 'yellow',
-      next:
-        unknown === '' || why === undefined
-          ? null
-          : {
-              label: 'See what makes it known',
-              page: `${visit.path}${why}`,
-              command: 'npx influencer-sync statement',
-            },
+      next: unknown === '' || why === undefined ? null : seeWhy,
     };
   const of = ready.length === open.length ? '' : `Of ${formatAmounts(open)} in open statements, `;
   return {
     text: `${of}${formatAmounts(ready)} can be closed and paid: the months are over.${unknown}`,
     tone: 'yellow',
     next: visit.may('POST /statements/close')
-      ? {
-          label: `Check and close ${first}`,
-          page: `/statements/${first}`,
-          command: 'npx influencer-sync statement',
-        }
+      ? { label: `Check and close ${first}`, page: `/statements/${first}`, command }
       : null,
   };
 }
@@ -319,20 +310,9 @@ function statementTable(
               { isEarlier: isPaidElsewhere(month, visit.config.statements) },
             ),
       ),
-      visit.may('GET /statements/:month/document')
-        ? column('Document', ({ month, dealId, isFirst, isFormer }) =>
-            dealId === '' || !isFirst
-              ? null
-              : anchor(
-                  visit.link(`/statements/${month}`, {
-                    deal: dealId,
-                    creator: isFormer ? handle : null,
-                    download: 'pdf',
-                  }),
-                  'PDF',
-                ),
-          )
-        : null,
+      column('Document', ({ isFirst, isFormer, ...of }) =>
+        isFirst ? pdfLink(visit, { ...of, creator: isFormer ? handle : null }) : null,
+      ),
     ],
   );
 }

@@ -122,16 +122,11 @@ function totals(trend: readonly ReturnSum[], { last, visit }: { last: string; vi
     return html`<div class="figures">
 ${figure(`Net revenue, ${currency}`, said?.net ?? 'none', {
   note: beside(({ netAmount }) => netAmount),
-  ...(hasOrders
-    ? {
-        href: visit.link('/orders', {
-          outcome: 'credited',
-          deal: textOf(visit, 'deal'),
-          from: `${last}-01`,
-          to: lastDayOf(last),
-        }),
-      }
-    : {}),
+  href: hasOrders
+    ? visit.link('/orders', {
+        ...{ outcome: 'credited', deal: textOf(visit, 'deal'), from: `${last}-01`, to: lastDayOf(last) },
+      })
+    : undefined,
 })}
 ${figure('Cost', said?.cost ?? 'none', { note: beside(({ costAmount }) => costAmount) })}
 ${figure('Orders', said?.orders ?? '0', { note: beside(({ orders }) => orders) })}

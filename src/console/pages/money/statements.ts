@@ -321,23 +321,22 @@ ${table(
     money('Corrections', 'corrections'),
     money('Fees', 'fees'),
     number('To pay', (deal) => formatMoney(deal.amount, currency)),
-    closed === null || !visit.may('GET /statements/:month/document')
-      ? null
-      : column('Document', ({ dealId, influencerHandle, isFormer }) =>
-          dealId === null
-            ? null
-            : anchor(
-                visit.link(path, {
-                  deal: dealId,
-                  creator: isFormer ? influencerHandle : null,
-                  download: 'pdf',
-                }),
-                'PDF',
-              ),
-        ),
+    column('Document', ({ dealId, influencerHandle, isFormer }) =>
+      closed === null ? null : pdfLink(visit, { month, dealId, creator: isFormer ? influencerHandle : null }),
+    ),
   ],
 )}
 ${ids.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: shown.at(-1) ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
+}
+
+/** The document of a deal, or of a former creator of it, to save. Null: of no deal, or not for this person. */
+export function pdfLink(
+  visit: Visit,
+  { month, dealId, creator }: { month: string; dealId: string | null; creator: string | null },
+): Html | null {
+  return dealId && visit.may('GET /statements/:month/document')
+    ? anchor(visit.link(`${PATH}/${month}`, { deal: dealId, creator, download: 'pdf' }), 'PDF')
+    : null;
 }
 
 /** What the statement does not contain, as the command describes it. */
@@ -434,13 +433,9 @@ ${
         [
           column('Day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
           column('What', (line) => whatOf(line, visit)),
-          ...(new Set(lines.map(({ influencerHandle }) => influencerHandle)).size === 1
-            ? []
-            : [
-                column('Creator', ({ influencerHandle }: StatementLine) =>
-                  creatorAnchor(visit, influencerHandle),
-                ),
-              ]),
+          new Set(lines.map(({ influencerHandle }) => influencerHandle)).size === 1
+            ? null
+            : column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
           number('Net revenue', ({ netAmount, excludedAmount, currency }) =>
             netAmount === null
               ? null
