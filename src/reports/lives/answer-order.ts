@@ -254,8 +254,6 @@ function answerHeld(
   });
 }
 
-const AS_IT_IS = 'Nothing to do: if a later export states it otherwise, the next run decides again.';
-
 /** What follows from the exclusion of an order that another state of the order does not change. */
 const EXCLUDED: Readonly<Record<string, string>> = {
   before_start:
@@ -269,13 +267,10 @@ const EXCLUDED: Readonly<Record<string, string>> = {
 
 function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer {
   const reason = decided.reason?.replaceAll('_', ' ') ?? 'the rules of the job say so';
+  const then = 'Nothing to do: if a later export states it otherwise, the next run decides again.';
   switch (decided.outcome) {
     case 'organic':
-      return answer(
-        'no_code',
-        'dim',
-        `Not credited: it carries no code, link or name of a creator. ${AS_IT_IS}`,
-      );
+      return answer('no_code', 'dim', `Not credited: it carries no code, link or name of a creator. ${then}`);
     case 'excluded':
       if (decided.reason === BELOW_ZERO)
         return answer(
@@ -286,7 +281,7 @@ function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer 
       return answer(
         'excluded',
         'dim',
-        `Not credited: it is excluded (${reason}). ${EXCLUDED[decided.reason ?? ''] ?? AS_IT_IS}`,
+        `Not credited: it is excluded (${reason}). ${EXCLUDED[decided.reason ?? ''] ?? then}`,
         decided.reason === 'before_start'
           ? {
               label: 'See the backfills',

@@ -109,6 +109,12 @@ function totals(trend: readonly ReturnSum[], { last, visit }: { last: string; vi
   const months = monthsUntil(last, MONTHS);
   const kept = queryWithout(visit, 'from', 'to', 'after', 'zone', 'done');
   // The list of orders can only be narrowed by the deal in the same way, so other sums link to none.
+  const credited = {
+    outcome: 'credited',
+    deal: textOf(visit, 'deal'),
+    from: `${last}-01`,
+    to: lastDayOf(last),
+  };
   const hasOrders = ['handle', 'brand', 'currency', 'in'].every((field) => textOf(visit, field) === null);
   const currencies = [...Map.groupBy(trend, ({ currency }) => currency)].toSorted(
     ([, one], [, other]) => sumOrders(other) - sumOrders(one),
@@ -122,11 +128,7 @@ function totals(trend: readonly ReturnSum[], { last, visit }: { last: string; vi
     return html`<div class="figures">
 ${figure(`Net revenue, ${currency}`, said?.net ?? 'none', {
   note: beside(({ netAmount }) => netAmount),
-  href: hasOrders
-    ? visit.link('/orders', {
-        ...{ outcome: 'credited', deal: textOf(visit, 'deal'), from: `${last}-01`, to: lastDayOf(last) },
-      })
-    : undefined,
+  href: hasOrders ? visit.link('/orders', credited) : undefined,
 })}
 ${figure('Cost', said?.cost ?? 'none', { note: beside(({ costAmount }) => costAmount) })}
 ${figure('Orders', said?.orders ?? '0', { note: beside(({ orders }) => orders) })}
