@@ -11,7 +11,8 @@ import type { SubmitOutreachSettings } from './settings.ts';
  * those who were not sent yet. So an influencer who has unsubscribed or was forgotten in the meantime is in
  * no batch. An influencer is:
  *
- *   in_batch   in a ledger entry for this outreach that was sent, may have been sent, or is to be sent now; never chosen again
+ *   in_batch   in a ledger entry for this outreach that was sent, may have been sent, or is to be sent now; never
+ *              chosen again
  *   excluded   by the rule of the job, or because they must never be submitted
  *   waiting    chosen by the rule, and beyond the credits, the limit or the approval of the run
  *

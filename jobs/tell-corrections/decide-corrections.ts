@@ -157,7 +157,10 @@ const LINE = sql`
   || ', ' || ${moneyText(sql`old_amount`, sql`currency`)} || ' to '
     || ${moneyText(sql`new_amount`, sql`currency`)}`;
 
-/** SQL for the sum of the differences, one for each currency; of orders whose earlier correction was told, it is the new one. */
+/**
+ * SQL for the sum of the differences, one for each currency; of orders whose earlier correction was told, it is the new
+ * one.
+ */
 const TOTALS = sql`(
   select string_agg(E'\nIn all: ' || ${moneyText(sql`s.old`, sql`s.currency`)} || ' to '
     || ${moneyText(sql`s.new`, sql`s.currency`)},

@@ -21,8 +21,8 @@ export type OnBrokenFiles = (error: KnownError) => void;
  *
  * @param options.stored the values that AWS returned for the variables that {@link findVariables} finds.
  * @param options.kinds the kinds of jobs.
- * @param options.onBrokenFiles receives the error about mistakes in files that jobs name, such as codes.csv, for what only reads.
- *   Without it, the error is thrown.
+ * @param options.onBrokenFiles receives the error about mistakes in files that jobs name, such as codes.csv, for what
+ *   only reads. Without it, the error is thrown.
  * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once,
  *   each with its place.
  */

@@ -14,7 +14,8 @@ import { COUNT_LIMIT } from './read-query.ts';
  * whether or not a channel is configured. What only a running `serve` can see, such as a full disk, is as it was
  * last recorded.
  *
- * @param options.isCount only the number is shown, on every page: what reads files or a bucket is as it was last recorded, too.
+ * @param options.isCount only the number is shown, on every page: what reads files or a bucket is as it was last
+ * recorded, too.
  */
 export async function findWaiting(
   db: Database,

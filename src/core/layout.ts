@@ -92,7 +92,8 @@ export type SummedField = 'total' | 'subtotal' | 'refunded';
 
 /**
  * The roles that a person may give to a column. `excludes`: an order is never posted, or a customer never submitted,
- * if the cell says anything but no. `other_status`: an order counts only if this column says so, too. `consent`: a customer is submitted if the cell has a word that is known to mean yes.
+ * if the cell says anything but no. `other_status`: an order counts only if this column says so, too. `consent`: a
+ * customer is submitted if the cell has a word that is known to mean yes.
  */
 export const COLUMN_ROLES = [
   'order_id',

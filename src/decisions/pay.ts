@@ -86,9 +86,9 @@ export async function readUnpaid(
 }
 
 /**
- * Records that a person paid what is unpaid of a creator in another way, so that it is never proposed. If corrections prevail,
- * it is what the creator owes: it was paid back, or the person agreed not to take it back. The person must say which of the
- * two is meant, since nothing undoes it.
+ * Records that a person paid what is unpaid of a creator in another way, so that it is never proposed. If corrections
+ * prevail, it is what the creator owes: it was paid back, or the person agreed not to take it back. The person must say
+ * which of the two is meant, since nothing undoes it.
  *
  * @throws KnownError `payments_not_proposed` (exit 2), also if nothing is unpaid, or the other of the two is.
  */
@@ -368,8 +368,8 @@ export async function cancelPayment(
 }
 
 /**
- * Records that a person paid the rest of a partly paid payment in another way, or agreed with the creator that it is not owed;
- * or that the bank paid the payment in another currency, of which the booking was dismissed.
+ * Records that a person paid the rest of a partly paid payment in another way, or agreed with the creator that it is
+ * not owed; or that the bank paid the payment in another currency, of which the booking was dismissed.
  * Then the payment is paid, and what the bank pays after that is held. If the bank's part comes back, the payment is partly
  * paid again.
  *

@@ -70,7 +70,10 @@ export type StatementRequested =
   | { readonly kind: 'requested'; readonly about: StatementAbout; readonly auditId: string }
   | { readonly kind: 'refused'; readonly why: string };
 
-/** Puts the statement of a deal, or of a former creator of it, into the outbox. `sendStatementMails` sends it after the commit. */
+/**
+ * Puts the statement of a deal, or of a former creator of it, into the outbox. `sendStatementMails` sends it after the
+ * commit.
+ */
 export async function requestStatementMail(
   trx: DatabaseTransaction,
   {

@@ -27,8 +27,8 @@ export type VoidDecision = CodeToVoid &
 
 /**
  * Writes a void of a code into terms.csv, with the reason, and records who decided. Commands and the console both call
- * this function. The file is replaced as a whole, and last: if that fails, there is no audit record either. If the process ends
- * between the file and the commit, the file has the void, and the same decision again records it.
+ * this function. The file is replaced as a whole, and last: if that fails, there is no audit record either. If the
+ * process ends between the file and the commit, the file has the void, and the same decision again records it.
  *
  * @returns what the void does, and the id of the audit record.
  * @throws KnownError `void_changed` (exit 2) if that is not what the person saw, `terms_not_written` (exit 2) with the row

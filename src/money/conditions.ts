@@ -86,8 +86,9 @@ export function scopeOf(row: Terms): Readonly<Record<string, string | number | n
 }
 
 /**
- * SQL: common table expressions, the last of which, `chosen_terms`, has for each order of `accepted` the row with conditions that
- * applies, if there is one: `entry_id, line, rate, flat, currency, by_code`, and `why` if it is unknown which one does.
+ * SQL: common table expressions, the last of which, `chosen_terms`, has for each order of `accepted` the row with
+ * conditions that applies, if there is one: `entry_id, line, rate, flat, currency, by_code`, and `why` if it is unknown
+ * which one does.
  *
  * Needs `accepted`, and `coded` with the orders whose code has a rate without conditions: it comes before rows of the deal.
  */
@@ -200,8 +201,8 @@ function dealStarts({ timeZone }: StatementRules): RawBuilder<unknown> {
 }
 
 /**
- * SQL: text that is another one whenever a fact may have changed without a change of the orders that it is about: an order that
- * was read, a deal that was first read or created, if conditions of the terms depend on that.
+ * SQL: text that is another one whenever a fact may have changed without a change of the orders that it is about: an
+ * order that was read, a deal that was first read or created, if conditions of the terms depend on that.
  */
 export function stateOfFacts({ terms }: StatementRules): RawBuilder<string> {
   const orders = sql`(select concat(count(customer_key), ' ', max(order_version_id)) from intake.orders)`;

@@ -158,10 +158,11 @@ export function keptColumns(of: string | null = null): RawBuilder<unknown> {
 }
 
 /**
- * SQL: `earnings` with `closed_amount` and `standing`, as the comments of the columns explain. An order with closed lines is of
- * the creator to whom they were closed.
+ * SQL: `earnings` with `closed_amount` and `standing`, as the comments of the columns explain. An order with closed
+ * lines is of the creator to whom they were closed.
  *
- * @param closed join of a row `c` with `amount` and `handle` (`closedTo`), the sum of the closed lines; null if there are none.
+ * @param closed join of a row `c` with `amount` and `handle` (`closedTo`), the sum of the closed lines; null if there
+ * are none.
  */
 export function standingOrders(closed: RawBuilder<unknown>): RawBuilder<unknown> {
   const columns = COLUMNS.filter((column) => column !== 'influencer_handle');

@@ -170,7 +170,11 @@ export function editTerms(
   return editSheet(text, edit, TERMS_COLUMNS);
 }
 
-/** The text of terms.csv, with its byte order mark. Blank if none is configured. @throws KnownError `statement_rules_unreadable` (exit 2). */
+/**
+ * The text of terms.csv, with its byte order mark. Blank if none is configured.
+ *
+ * @throws KnownError `statement_rules_unreadable` (exit 2).
+ */
 export function readTerms({ terms }: Pick<StatementSettings, 'terms'>): string {
   return terms === null ? '' : readSheetFile(terms, unreadable).bytes.toString();
 }

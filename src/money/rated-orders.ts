@@ -177,7 +177,8 @@ export function ratedOrders(
 
 /**
  * SQL: `capped`, the orders of `uncapped` with what they earn in the end: those of a deal earn, one after the other, until
- * their month has reached the cap, which is one for the whole month in which they are due. It is unknown what an order earns if its deal has a cap, but none in its currency.
+ * their month has reached the cap, which is one for the whole month in which they are due. It is unknown what an order
+ * earns if its deal has a cap, but none in its currency.
  */
 function cappedOrders(rows: readonly Terms[]): RawBuilder<unknown> {
   const caps = rows.map((row) => ({ ...scopeOf(row), currency: row.currency, cap: row.cap }));
@@ -278,13 +279,13 @@ const isSku = (sku: RawBuilder<unknown>) =>
 /**
  * SQL: `lined`, the orders with what depends on their products.
  *
- * `excluded_amount` is the part of the net revenue of order `r` that earns nothing, rounded to the decimals of its currency. Null if
- * the lines of the order are unknown. If all lines have the amount zero (only shipping was paid), it is zero,
- * unless all of them are excluded. Uses the lines of the version that its job decided about last, because
+ * `excluded_amount` is the part of the net revenue of order `r` that earns nothing, rounded to the decimals of its
+ * currency. Null if the lines of the order are unknown. If all lines have the amount zero (only shipping was paid), it
+ * is zero, unless all of them are excluded. Uses the lines of the version that its job decided about last, because
  * refunds do so too.
  *
- * `product_rates` is the sum of the parts that have rates of their own, times these rates, and `rest_amount` what has neither: null
- * if it is all that is not excluded. Neither is rounded, so that they fit together. Of the
+ * `product_rates` is the sum of the parts that have rates of their own, times these rates, and `rest_amount` what has
+ * neither: null if it is all that is not excluded. Neither is rounded, so that they fit together. Of the
  * rows for a product, those of the code come before those of the deal, and a lower line before a higher one, also before the
  * row of the whole order. Of a line without a SKU it is unknown which one applies. Such an order has no single rate.
  */

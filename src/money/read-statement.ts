@@ -71,8 +71,8 @@ export function linesOf(
 }
 
 /**
- * SQL: the creator of an order `o`, or of a row of `reporting.deal_earnings`: to whom it was closed, otherwise who has its deal
- * (`w` of `reporting.deal_owners`), otherwise to whom it was posted.
+ * SQL: the creator of an order `o`, or of a row of `reporting.deal_earnings`: to whom it was closed, otherwise who has
+ * its deal (`w` of `reporting.deal_owners`), otherwise to whom it was posted.
  */
 export const OWNER_OF_ORDER = sql`
   case
@@ -183,8 +183,8 @@ function computedOrders(
  * unknown. Fees are few, so they are always computed. A fee is compared with what was closed in its currency. If the
  * terms now state another one, there is a line for each currency. A fee that was closed is in force whether its deal is
  * still known or not. Brand and influencer are those of the deal, or of the one that owns the code. What corrects a closed
- * fee has the brand and the influencer of the closed lines, whoever has the deal or code by now: a creator pays back what that
- * creator was paid. If it is unknown who owned a code, it stays unknown.
+ * fee has the brand and the influencer of the closed lines, whoever has the deal or code by now: a creator pays back
+ * what that creator was paid. If it is unknown who owned a code, it stays unknown.
  */
 export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted): RawBuilder<unknown> {
   const fees = rules.terms.filter(
@@ -398,7 +398,10 @@ export function listUnknownFees(
     from unknown_fees order by deal_id nulls last, code, due_on, currency`;
 }
 
-/** SQL: the entries that were held, and of which the last adjustment `l` is such, with that adjustment. Looked up one by one, as few are held. */
+/**
+ * SQL: the entries that were held, and of which the last adjustment `l` is such, with that adjustment. Looked up one by
+ * one, as few are held.
+ */
 export function onceHeld(isSuch: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
   select h.entry_id, l.adjustment_id
@@ -412,7 +415,10 @@ export function onceHeld(isSuch: RawBuilder<unknown>): RawBuilder<unknown> {
   where ${isSuch}`;
 }
 
-/** Lists accepted orders whose newest state is unknown since their last adjustment, by deal and currency. There are few of them. */
+/**
+ * Lists accepted orders whose newest state is unknown since their last adjustment, by deal and currency. There are few
+ * of them.
+ */
 export function listHeld(db: Database): Promise<readonly HeldOrders[]> {
   return rowsOf<HeldOrders>(db)`
     select e.deal_id as "dealId", e.currency, count(*)::integer as orders,

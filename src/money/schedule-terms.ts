@@ -23,8 +23,9 @@ export type TermsSchedule = {
 export const LAST_DAY = '9999-12-31';
 
 /**
- * Sorts terms by whom they are for and by day, without the rates that `chosenRows` decides about. A query then finds the terms of an order by binary search. If it
- * compared each order with each row, a thousand rows of terms would take minutes.
+ * Sorts terms by whom they are for and by day, without the rates that `chosenRows` decides about. A query then finds
+ * the terms of an order by binary search. If it compared each order with each row, a thousand rows of terms would take
+ * minutes.
  */
 export function scheduleTerms(terms: readonly Terms[]): readonly TermsSchedule[] {
   const rows = Map.groupBy(terms, ({ dealId, codeFolded }) => JSON.stringify([dealId, codeFolded]));

@@ -2,9 +2,10 @@ import { type RawBuilder, sql } from 'kysely';
 
 /*
  * The commission that the service states for a collaboration, over time. The mirror knows which one was in force whenever
- * it read a deal, and without events, a rate is in force until the mirror has read another one. An `update_commission` event knows
- * when the commission changed, and both rates. Between two readings of the mirror, the events count if they lead from the rate of
- * the first one to that of the second one, one after the other. Otherwise, the rate between them is unknown.
+ * it read a deal, and without events, a rate is in force until the mirror has read another one. An `update_commission`
+ * event knows when the commission changed, and both rates. Between two readings of the mirror, the events count if they
+ * lead from the rate of the first one to that of the second one, one after the other. Otherwise, the rate between them
+ * is unknown.
  */
 
 /** An event may be made after the mirror has read the change that it tells. The change then counts from that reading. */
@@ -40,8 +41,9 @@ const commissionEvents = sql`
  * in percent, whether it is unknown (`unsure[i]`), and whether an event gave the time (`told[i]`). The first `since` is
  * `-infinity`: an older order has the first rate that is known. Needs `accepted`.
  *
- * The time of an event is the one in its signed body. An event without one, and one that names no collaboration and may be about
- * another one of the deal, only says that the rate is unknown from then on, until the mirror has read the deal.
+ * The time of an event is the one in its signed body. An event without one, and one that names no collaboration and may
+ * be about another one of the deal, only says that the rate is unknown from then on, until the mirror has read the
+ * deal.
  *
  * @param areAll false: only the collaborations of `accepted`.
  */

@@ -90,8 +90,8 @@ export type StatementLine = {
  * `unknown_lines`: the terms depend on products, but the lines of the order are unknown. `unknown_net`: a refund is
  * negative or larger than the order, so what is left is unknown. `unknown_customer`, `unknown_start`: the terms depend
  * on whether the customer is new, or on when the deal began. `unknown_tier`: they depend on the orders before it, and
- * these are not all known. `unknown_currency`: they state an amount in another currency. `unknown_change`: the rate is that of
- * the service, and an event that it changed disagrees with what the mirror read.
+ * these are not all known. `unknown_currency`: they state an amount in another currency. `unknown_change`: the rate is
+ * that of the service, and an event that it changed disagrees with what the mirror read.
  */
 export const UNKNOWN_STANDINGS = [
   'unknown_rate',

@@ -22,7 +22,11 @@ export async function takeChangedDeals(trx: DatabaseTransaction, limit: number):
     insert into pg_temp.changed_deals select deal_id, month_utc from taken`;
 }
 
-/** Marks deals and months to be recalculated, in a step (`beginStep`). @param deals a query with `deal_id` and the first day of the month. */
+/**
+ * Marks deals and months to be recalculated, in a step (`beginStep`).
+ *
+ * @param deals a query with `deal_id` and the first day of the month.
+ */
 export async function noteDeals(trx: DatabaseTransaction, deals: RawBuilder<unknown>): Promise<void> {
   await execute(
     trx,

@@ -80,9 +80,9 @@ export function dispositionOfOrders(options: {
 }
 
 /**
- * SQL: the creator to whom entry `e` was posted, as far as the order says: of one without a deal, the handle that was sent, and
- * of others, the handle that its decision names, if that is still about the deal or collaboration that was posted. Null:
- * unknown; `reporting.deal_owners` says who has a deal.
+ * SQL: the creator to whom entry `e` was posted, as far as the order says: of one without a deal, the handle that was
+ * sent, and of others, the handle that its decision names, if that is still about the deal or collaboration that was
+ * posted. Null: unknown; `reporting.deal_owners` says who has a deal.
  *
  * @param decision alias of a row with `target` and `influencer_handle`: what was decided last about the order.
  */

@@ -27,7 +27,10 @@ import { unlessAbandoned } from './watch-run.ts';
 export type UnreadFile = {
   readonly uri: string;
   readonly source: string;
-  /** Whether a run of the job would read it if the pattern of the source matched its name. Null: it was not opened, or could not be. */
+  /**
+   * Whether a run of the job would read it if the pattern of the source matched its name. Null: it was not opened, or
+   * could not be.
+   */
   readonly isExport: boolean | null;
 };
 
@@ -192,7 +195,10 @@ export async function findReaders(
   return [...found.values()];
 }
 
-/** Returns a local pattern that matches the names of a source and those like that of a file. Null if it must be written by hand. */
+/**
+ * Returns a local pattern that matches the names of a source and those like that of a file. Null if it must be written
+ * by hand.
+ */
 function uriFor(pattern: string, uri: string): string | null {
   const path = pathOfFileUri(uri);
   const [folder, name] = [dirname(pattern), fileName(pattern)];
@@ -251,7 +257,10 @@ function knownPaths(config: PipelineConfig): ReadonlySet<string> {
   return new Set([...paths].filter((path) => path.startsWith('/')).map((path) => pathToFileURL(path).href));
 }
 
-/** Lists the tables in the folder of a source's pattern, and those in its folders of years, that the source does not exclude. Empty if it reads a whole folder. */
+/**
+ * Lists the tables in the folder of a source's pattern, and those in its folders of years, that the source does not
+ * exclude. Empty if it reads a whole folder.
+ */
 async function listBeside(
   source: SourceSettings,
   { sourceClients: clients, signal: ending }: Pick<UnreadOptions<JobSettings>, 'sourceClients' | 'signal'>,

@@ -56,7 +56,10 @@ export async function call<Name extends OperationName>(
   return (await callWithList(client, name, input)).answer;
 }
 
-/** Calls one operation, like `call`, and returns the list that the client found in its answer, with all pages; null if it found none. */
+/**
+ * Calls one operation, like `call`, and returns the list that the client found in its answer, with all pages; null if
+ * it found none.
+ */
 export async function callWithList<Name extends OperationName>(
   client: Client,
   name: Name,

@@ -113,7 +113,8 @@ async function sumOthers(db: Database, backfillId: string, { isSummed }: { isSum
       from ${entriesToPost(backfillId)}
       group by 1, 2`
     : sql`select 'ready', '', count(*), 0 from ${entriesToPost(backfillId)}`;
-  // Found in the index of open entries too. Those of a backfill that has ended belong to the runs of the job again (`giveBack`), so all are looked at.
+  // Found in the index of open entries too. Those of a backfill that has ended belong to the runs of the job again
+  // (`giveBack`), so all are looked at.
   const others = sql`
     select e.entry_id from ledger.entries e
     where not e.is_settled and e.backfill_id = ${backfillId}::bigint and e.state in ('held', 'in_doubt')

@@ -187,8 +187,8 @@ function hashRules(options: AttributeOrdersOptions): string {
 }
 
 /**
- * Makes the next run decide again about the orders that a seed names, perhaps in another spelling or by name: their files count as not
- * yet decided, and decisions whose entries were released are proposed again.
+ * Makes the next run decide again about the orders that a seed names, perhaps in another spelling or by name: their
+ * files count as not yet decided, and decisions whose entries were released are proposed again.
  */
 export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
   await execute(trx)`

@@ -100,15 +100,15 @@ export function revenueOf(order: StagedOrder, revenue: GateRules['revenue']): De
 const NO_STATUSES: StatusRules = { credited: [], notCredited: [], mayLackColumn: false };
 
 /**
- * Of two states of unknown age, which one is in force is unknown. So it is held, also if one of them excludes the order, until a
- * newer file states it, or a person confirms the one that was read last.
+ * Of two states of unknown age, which one is in force is unknown. So it is held, also if one of them excludes the
+ * order, until a newer file states it, or a person confirms the one that was read last.
  */
 const CONFLICTING = constant('conflicting_states');
 const isConflicting = equals(firstOf(ORDER.doubt, constant('')), CONFLICTING);
 
 /**
- * What is missing of such an order can change its amount. So the amount of the part excludes nothing, unless a person confirms
- * that the order is complete, and says nothing about what was posted.
+ * What is missing of such an order can change its amount. So the amount of the part excludes nothing, unless a person
+ * confirms that the order is complete, and says nothing about what was posted.
  */
 export const DOUBTS_OF_PARTS = ['incomplete', 'may_be_incomplete', 'may_be_cut', 'may_be_split'] as const;
 const mayBePart = isOneOf(firstOf(ORDER.doubt, constant('')), DOUBTS_OF_PARTS);
@@ -182,8 +182,9 @@ function requirementsOf({
   );
   return [
     {
-      // A date after the export is wrong, often because day and month were swapped, and other dates then are, too. It comes first, because
-      // such a date decides nothing, also if the order is confirmed: what depends on it is asked as `unknown_time`.
+      // A date after the export is wrong, often because day and month were swapped, and other dates then are, too. It
+      // comes first, because such a date decides nothing, also if the order is confirmed: what depends on it is asked
+      // as `unknown_time`.
       allowed: and(
         or(isNull(ORDERED_AT), isByExport(ORDERED_AT)),
         or(isNull(ORDER.paidAt), isByExport(ORDER.paidAt)),
@@ -275,7 +276,10 @@ function requirementsOf({
   ];
 }
 
-/** SQL for the decisions of people about order `o`, as `decision:reason`. Most databases have none, and then nothing is looked up. */
+/**
+ * SQL for the decisions of people about order `o`, as `decision:reason`. Most databases have none, and then nothing is
+ * looked up.
+ */
 export const rulingsOfOrder = sql`
   case when (select exists (select from intake.rulings where order_id is not null)) then (
     select array_agg(r.decision || ':' || r.reason) from intake.rulings r

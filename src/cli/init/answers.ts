@@ -291,8 +291,8 @@ function written(key: Question['key'], value: string): string {
 }
 
 /**
- * Suggests the platform: `shopify` for shopify-orders, `acme` for a file acme-orders.csv. A second shop of the same platform gets its own name, because the
- * order ids of the two may be the same.
+ * Suggests the platform: `shopify` for shopify-orders, `acme` for a file acme-orders.csv. A second shop of the same
+ * platform gets its own name, because the order ids of the two may be the same.
  */
 function platformOf(
   { name, examined, proposed }: RecognisedSource,

@@ -115,8 +115,8 @@ function collectWords(text: string, before: readonly string[] | undefined): read
 }
 
 /**
- * Parses `HEADER=ROLE`, an option that can be given once per column, or `HEADER+HEADER=order_id`. `ROLE=HEADER` is taken, too, if only the first is a
- * role.
+ * Parses `HEADER=ROLE`, an option that can be given once per column, or `HEADER+HEADER=order_id`. `ROLE=HEADER` is
+ * taken, too, if only the first is a role.
  */
 function collectRoles(text: string, before: StatedRoles | undefined): StatedRoles {
   const roleOf = (word: string): ColumnRole | undefined => COLUMN_ROLES.find((one) => one === word.trim());

@@ -36,11 +36,12 @@ type MoveOptions = {
 /**
  * Moves the embedded database of a data folder to the server that the configuration names. The copy, its audit record and
  * the place of the ledger become visible in one commit. The embedded database is closed for good before that
- * commit, so at no moment can both be posted from. A process that dies in between leaves an empty server and a closed embedded
- * database: the same command again finishes the move.
+ * commit, so at no moment can both be posted from. A process that dies in between leaves an empty server and a closed
+ * embedded database: the same command again finishes the move.
  *
- * @throws KnownError `nothing_to_move`, `database_moved_elsewhere`, `target_not_empty` (exit 2); `database_in_use` (exit 5) while a run or
- *   `serve` uses the embedded database; (exit 7) if the ledger lost claims; `interrupted` (exit 130).
+ * @throws KnownError `nothing_to_move`, `database_moved_elsewhere`, `target_not_empty` (exit 2); `database_in_use`
+ *   (exit 5) while a run or `serve` uses the embedded database; (exit 7) if the ledger lost claims; `interrupted` (exit
+ *   130).
  */
 export async function moveLedger(
   config: PipelineConfig,

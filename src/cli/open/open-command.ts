@@ -18,8 +18,9 @@ export type Opened = {
 };
 
 /**
- * Reads the configuration of a command. The database is opened for each piece of work, and closed after it. Beside a codes.csv
- * or terms.csv with mistakes, what only reads works and says so; with a mistake in codes.csv, nothing is changed.
+ * Reads the configuration of a command. The database is opened for each piece of work, and closed after it. Beside a
+ * codes.csv or terms.csv with mistakes, what only reads works and says so; with a mistake in codes.csv, nothing is
+ * changed.
  *
  * @param options.saysOfTerms false for a command that itself says what is wrong with terms.csv.
  * @throws KnownError about the configuration (exit 2).

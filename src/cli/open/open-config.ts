@@ -321,8 +321,8 @@ export function findSource({ sources }: PipelineConfig, name: string): SourceSet
 }
 
 /**
- * Reads the configuration of a command that only reads. It works beside a codes.csv or terms.csv with mistakes, and says so in
- * one line for each file.
+ * Reads the configuration of a command that only reads. It works beside a codes.csv or terms.csv with mistakes, and
+ * says so in one line for each file.
  */
 export async function openConfigToRead(
   output: Pick<Output, 'warn' | 'terminal'>,

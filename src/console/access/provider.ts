@@ -11,9 +11,9 @@ import { findForeignOrigin, localPath } from './check-origin.ts';
 
 /**
  * Sign-in with an OpenID Connect provider: authorization code with PKCE, state and nonce. The server stores
- * no sessions; the database only remembers which were signed out (`SignOuts`). The signed-in person is in a cookie that is encrypted with a key derived from the client's
- * secret, so it survives a restart and is valid for every replica. It contains the name and those groups that
- * the configuration names. The role is determined anew for each request.
+ * no sessions; the database only remembers which were signed out (`SignOuts`). The signed-in person is in a cookie that
+ * is encrypted with a key derived from the client's secret, so it survives a restart and is valid for every replica. It
+ * contains the name and those groups that the configuration names. The role is determined anew for each request.
  */
 export type ProviderSignIn = {
   /** Adds the routes for signing in and out, which need no sign-in themselves. */
@@ -257,8 +257,9 @@ function readSession({ name, groups }: Record<string, unknown>): Session {
 }
 
 /**
- * Determines the role: the highest that a name or group is listed for, and none if it is in no list. Names and groups are compared with separate lists, because people may choose their
- * name and must not get the rights of a group with the same name.
+ * Determines the role: the highest that a name or group is listed for, and none if it is in no list. Names and groups
+ * are compared with separate lists, because people may choose their name and must not get the rights of a group with
+ * the same name.
  */
 function toActor({ name, groups }: Session, settings: OidcSettings): Actor | null {
   if (name === '') return null;

@@ -52,7 +52,10 @@ export function blockList(blocks: readonly Block[], visit: Pick<Shows, 'link'>):
   });
 }
 
-/** An instant in the zone that the foot of the page names, with UTC as its tooltip; a day stays this day in every zone. Empty for null. */
+/**
+ * An instant in the zone that the foot of the page names, with UTC as its tooltip; a day stays this day in every zone.
+ * Empty for null.
+ */
 export function instant(
   at: Date | string | null,
   { zone }: Pick<Shows, 'zone'>,

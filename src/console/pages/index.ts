@@ -89,7 +89,10 @@ const PLACES = {
 export type Place = keyof typeof PLACES;
 export const places = Object.keys(PLACES) as readonly Place[];
 
-/** A page with its place; null for the search. `tab` is its name among the tabs of the place; null if only other pages link to it. */
+/**
+ * A page with its place; null for the search. `tab` is its name among the tabs of the place; null if only other pages
+ * link to it.
+ */
 export type PlacedPage = ConsolePage & { readonly place: Place | null; readonly tab: string | null };
 
 /** All pages. The first tab of a place is where the header leads. */

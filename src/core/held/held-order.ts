@@ -152,15 +152,16 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
 };
 
 /**
- * Stands for all words of a reason but the most frequent ones, where words are counted (`HeldGroup`). It contains a blank, which no
- * folded word does.
+ * Stands for all words of a reason but the most frequent ones, where words are counted (`HeldGroup`). It contains a
+ * blank, which no folded word does.
  */
 export const OTHER_WORDS = 'other words';
 
 /**
  * Returns the words for a reason, also for one that a layout or another version of the program gave.
  *
- * @param word what is not known: the status, `COLUMN=WORD`, or `OTHER_WORDS`. Null if it is not stored, as in earlier versions.
+ * @param word what is not known: the status, `COLUMN=WORD`, or `OTHER_WORDS`. Null if it is not stored, as in earlier
+ * versions.
  */
 export function heldReason(reason: string, word: string | null = null): HeldReason {
   const known = Object.hasOwn(HELD_REASONS, reason) ? HELD_REASONS[reason] : undefined;

@@ -19,7 +19,10 @@ export function isDebt({ amount }: Money): boolean {
   return isMore('0', amount);
 }
 
-/** Whether an unpaid amount is of orders that name no deal (`mia.test without a deal`), so that it has no page of a creator. */
+/**
+ * Whether an unpaid amount is of orders that name no deal (`mia.test without a deal`), so that it has no page of a
+ * creator.
+ */
 export function isWithoutDeal(creator: string): boolean {
   return creator.endsWith(' without a deal');
 }

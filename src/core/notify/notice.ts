@@ -62,7 +62,10 @@ export type Problem = {
   readonly since: Date;
   /** The amounts at risk, one for each currency. Empty if there are none. */
   readonly amounts: readonly Amount[];
-  /** Number of orders or claims whose amount is not known, so that the amounts are at least that. Default: 0, or not recorded. */
+  /**
+   * Number of orders or claims whose amount is not known, so that the amounts are at least that. Default: 0, or not
+   * recorded.
+   */
   readonly withoutAmount?: number;
   /** What is wrong, in one or two sentences. */
   readonly summary: string;

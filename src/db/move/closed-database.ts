@@ -8,7 +8,8 @@ const FILE = 'moved';
 /**
  * Closes the embedded database of a folder for good. The file is on disk when this returns, and keeps the first place.
  *
- * @param folder the data folder; or the record of its ledger outside it, so that an older copy of the data folder is closed too.
+ * @param folder the data folder; or the record of its ledger outside it, so that an older copy of the data folder is
+ * closed too.
  * @throws KnownError as `requireSamePlace`.
  */
 export function closeEmbedded(folder: string, movedTo: string): void {

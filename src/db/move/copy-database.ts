@@ -21,9 +21,9 @@ const BATCH = 500;
 type Table = { readonly name: string; readonly columns: string; readonly isReplaced: boolean };
 
 /**
- * Copies all rows and the state of all sequences to a database with the same migrations for which `hasNoRows` is true. No trigger
- * fires, because the rows that triggers would write are copied too, and the foreign keys are checked once, at
- * the end. Needs the owner of the tables.
+ * Copies all rows and the state of all sequences to a database with the same migrations for which `hasNoRows` is true.
+ * No trigger fires, because the rows that triggers would write are copied too, and the foreign keys are checked once,
+ * at the end. Needs the owner of the tables.
  *
  * @param source is read in one transaction. @param copied is called with the number of rows of each batch.
  * @returns the number of rows.

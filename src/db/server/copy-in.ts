@@ -2,7 +2,11 @@ import type pg from 'pg';
 import { from } from 'pg-copy-streams';
 import type { CopyRows } from '../copy-rows.ts';
 
-/** Executes `copy … from stdin` and sends it the rows. @returns their number. A module of its own, so that its package is loaded when needed. */
+/**
+ * Executes `copy … from stdin` and sends it the rows. A module of its own, so that its package is loaded when needed.
+ *
+ * @returns their number.
+ */
 export async function copyIn(
   client: pg.PoolClient,
   text: string,

@@ -7,8 +7,8 @@ export type BatchedCustomer = { readonly customer: StatedCustomer; readonly batc
 
 /**
  * Builds SQL for a record set `g (hash, batch_id, is_out, said_yes, consented_at, refused_at, orders_count, spent,
- * currency, with_code, place)` with one row for each customer, in the same order. `is_out`: consent is no. The parameters are columns, because whole columns are written and
- * read several times faster than rows.
+ * currency, with_code, place)` with one row for each customer, in the same order. `is_out`: consent is no. The
+ * parameters are columns, because whole columns are written and read several times faster than rows.
  */
 export function toCustomerRows(placed: readonly BatchedCustomer[]): RawBuilder<unknown> {
   const column = (read: (customer: StatedCustomer) => string | number | boolean | null) =>

@@ -20,7 +20,10 @@ import type { OtherAges } from './source-ages.ts';
  * the rows, or once a person says which file is newer.
  */
 
-/** A table of what files state, with the columns `source`, `source_file_id`, `line_no`, `also_stated_by` and `contradicted_by`. */
+/**
+ * A table of what files state, with the columns `source`, `source_file_id`, `line_no`, `also_stated_by` and
+ * `contradicted_by`.
+ */
 export type RowTable = {
   readonly table: string;
   /** Columns that tell the rows of a source apart. */

@@ -1,9 +1,9 @@
 import { foldHeader } from '../../core/text/fold.ts';
 
 /**
- * What names of columns contain, as lists of words. `==text` is a whole name, or one after `is` or `was`; `=text`, and a text of
- * several words, are whole words of a name; `^text` is the beginning of a word; any other word is a stem, which may be anywhere.
- * So a stem must be no part of an ordinary word. Case, accents and punctuation do not count.
+ * What names of columns contain, as lists of words. `==text` is a whole name, or one after `is` or `was`; `=text`, and
+ * a text of several words, are whole words of a name; `^text` is the beginning of a word; any other word is a stem,
+ * which may be anywhere. So a stem must be no part of an ordinary word. Case, accents and punctuation do not count.
  */
 export type Terms = readonly string[];
 

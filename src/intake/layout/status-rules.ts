@@ -7,8 +7,8 @@ import { mayLackStatus } from './lowering-columns.ts';
 import type { Layout } from './to-layout.ts';
 
 /**
- * Works out which statuses count, for runs, plans, previews and checks of files. Every status counts only if the job says `include: any`, or if the format has no
- * status.
+ * Works out which statuses count, for runs, plans, previews and checks of files. Every status counts only if the job
+ * says `include: any`, or if the format has no status.
  *
  * @param include statuses that the job credits; null: those of the layout.
  */

@@ -15,8 +15,8 @@ export function cellTest({ equals, noneOf, notBlank, matches }: CellTest): (cell
 }
 
 /**
- * Creates the function for a rule of exclusion: whether it excludes a row with this cell, or counts it. `unknown`: the rule lists the
- * words that count (`unless`), and this is none of them.
+ * Creates the function for a rule of exclusion: whether it excludes a row with this cell, or counts it. `unknown`: the
+ * rule lists the words that count (`unless`), and this is none of them.
  */
 export function exclusionTest(rule: ExclusionRule): (cell: string) => 'excluded' | 'counted' | 'unknown' {
   const test = cellTest(rule);

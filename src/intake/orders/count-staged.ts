@@ -82,8 +82,8 @@ function countsOf({
 }
 
 /**
- * Counts the orders of a file that is being read, and finds what else decides about it, from the rows in the database and not from what was meant
- * to be stored.
+ * Counts the orders of a file that is being read, and finds what else decides about it, from the rows in the database
+ * and not from what was meant to be stored.
  */
 export async function countStaged(
   trx: Transaction<DB>,

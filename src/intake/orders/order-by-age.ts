@@ -35,7 +35,8 @@ const OUTDATED = 'newer_row_rejected';
 
 /*
  * A version in this doubt has a digest of its own (`outdatedHash`), so that the next file that states the order decides, and
- * a decision of a person ends with the version. Its columns say the rest: `rejected_hash`, `stated_hash`, `stated_version_id`.
+ * a decision of a person ends with the version. Its columns say the rest: `rejected_hash`, `stated_hash`,
+ * `stated_version_id`.
  */
 
 /** SQL for the version that a file states, of current version `c`. Only that one has an age. */

@@ -196,8 +196,8 @@ function replacedBy(sourceFileId: string): RawBuilder<unknown> {
 }
 
 /**
- * Makes the staged versions current, except those that replace none (`orderByAge`). Two statements, because an order has at most one current version at any
- * time.
+ * Makes the staged versions current, except those that replace none (`orderByAge`). Two statements, because an order
+ * has at most one current version at any time.
  */
 async function switchVersions(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
   await execute(trx)`
@@ -295,8 +295,8 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
 }
 
 /*
- * A part of an order often leaves blank what the order has: a refund says when it was refunded, and no code. It keeps what the
- * version states that it replaces. What may be a newer state keeps only the times.
+ * A part of an order often leaves blank what the order has: a refund says when it was refunded, and no code. It keeps
+ * what the version states that it replaces. What may be a newer state keeps only the times.
  */
 const LISTS = STORED_COLUMNS.filter(({ type }) => type === 'text[]').map(({ column }) => column);
 const KEPT = [...columnsMergedBy('first').filter((column) => column !== 'doubt'), 'exclusion', ...LISTS];

@@ -8,9 +8,10 @@ const FOLDED = new Set(STORED_COLUMNS.filter(({ isFolded }) => isFolded).map(({ 
 
 /**
  * SQL that merges separate rows of one order in a layout with one amount for each item. Amounts and row
- * counts are added up, or the amounts of the items if they have ids, codes and links are united, and other fields keep their first value. The currency must
- * be the same, so must the time at which it was placed, and so must the amounts of an item, otherwise the order contradicts itself. Equal rows without ids of
- * items may be one row of two files that were joined.
+ * counts are added up, or the amounts of the items if they have ids, codes and links are united, and other fields keep
+ * their first value. The currency must be the same, so must the time at which it was placed, and so must the amounts of
+ * an item, otherwise the order contradicts itself. Equal rows without ids of items may be one row of two files that
+ * were joined.
  *
  * @param first,second aliases of rows with the columns of intake.orders, in the order of the file.
  * @returns a select list with the column names of intake.orders.

@@ -30,7 +30,10 @@ export function currencyParser(fallback: string | null): (text: string) => strin
   });
 }
 
-/** Codes of a hundredth of a currency, such as pence: `GBp`, `ZAc`, `ILa`. Read as the currency, an amount would be a hundredfold. */
+/**
+ * Codes of a hundredth of a currency, such as pence: `GBp`, `ZAc`, `ILa`. Read as the currency, an amount would be a
+ * hundredfold.
+ */
 const MINOR_UNIT = /^[A-Z]{2}[a-z]$/;
 
 const BAD_CURRENCY: Fault = {

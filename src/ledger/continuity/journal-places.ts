@@ -10,7 +10,8 @@ import { createMark, type Mark } from './mark.ts';
 /*
  * The data folder of an embedded database contains its journals too, so an older copy of the whole folder looks complete.
  * Therefore an embedded ledger keeps a second copy of its journals in the state folder of the user, by its id, so that it
- * is found wherever the data folder is. That holds for every service: a sandbox may outlive the data folder as a real one does.
+ * is found wherever the data folder is. That holds for every service: a sandbox may outlive the data folder as a real
+ * one does.
  */
 
 const LEDGERS = 'ledgers';

@@ -2,7 +2,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import { type OperationName, operationOf } from '../../service/contract.ts';
 
-/** SQL for the value of each member of a body. A null value omits the member, or is written as null if the contract requires the member. */
+/**
+ * SQL for the value of each member of a body. A null value omits the member, or is written as null if the contract
+ * requires the member.
+ */
 export type MemberColumns = Readonly<Record<string, RawBuilder<unknown>>>;
 
 /**

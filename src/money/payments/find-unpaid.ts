@@ -32,16 +32,20 @@ export type UnpaidItem = {
 
 /** What becomes of the unpaid amounts of a creator in one currency. */
 export type Unpaid = {
-  /** The row of payees.csv, else the handle, else the deal or the subject; `mia.test without a deal`, `order:7 without a deal`. */
+  /**
+   * The row of payees.csv, else the handle, else the deal or the subject; `mia.test without a deal`, `order:7 without a
+   * deal`.
+   */
   readonly creator: string;
   readonly currency: string;
   /** Sum of the items. */
   readonly amount: DecimalText;
   readonly items: readonly UnpaidItem[];
   /**
-   * `pay`: it is proposed. Otherwise it is carried forward: `no_bank_data` in payees.csv for this currency; `no_deal`: its orders
-   * name no deal, and a handle alone does not say whose account it is; `below_minimum`; `not_positive`: corrections prevail;
-   * `former_creator`: the deal had another creator then, of whom no row says whether they are the one of today.
+   * `pay`: it is proposed. Otherwise it is carried forward: `no_bank_data` in payees.csv for this currency; `no_deal`:
+   * its orders name no deal, and a handle alone does not say whose account it is; `below_minimum`; `not_positive`:
+   * corrections prevail; `former_creator`: the deal had another creator then, of whom no row says whether they are the
+   * one of today.
    */
   readonly becomes: 'pay' | 'former_creator' | 'no_bank_data' | 'no_deal' | 'below_minimum' | 'not_positive';
   /** Of the account. Null without bank data. */
@@ -49,8 +53,9 @@ export type Unpaid = {
 };
 
 /**
- * SQL: the amounts of closed statements from a month on, with what identifies them, and to whom they were closed. If a statement
- * has lines of a deal that correct what was closed to another creator (`is_former`), those of each creator are an amount.
+ * SQL: the amounts of closed statements from a month on, with what identifies them, and to whom they were closed. If a
+ * statement has lines of a deal that correct what was closed to another creator (`is_former`), those of each creator
+ * are an amount.
  */
 export function closedAmounts({
   from,
@@ -84,7 +89,10 @@ export function closedAmounts({
       group by 1, 2, 3, 4, 5, 6, 7, 8 ${brand}) parts`;
 }
 
-/** SQL: whether payment item `i` claims the amount `l` of `closedAmounts`; the item of a deal claims those of all its creators. */
+/**
+ * SQL: whether payment item `i` claims the amount `l` of `closedAmounts`; the item of a deal claims those of all its
+ * creators.
+ */
 export const claims = sql`
   i.is_live and i.statement_id = l.statement_id and i.currency = l.currency
     and i.subject in (l.subject, 'deal:' || l.deal_id)`;
@@ -152,7 +160,8 @@ export async function findUnpaid(
     where not exists (select from ops.payment_items i where ${claims}))
     select owed.*, ledger.fold_handle(owed.handle) in (select handle from several) as "isOnSeveral" from owed
     order by month, subject, currency`;
-  // A handle on several platforms may be several people, so only their deals say who they are. An unknown one may be another one.
+  // A handle on several platforms may be several people, so only their deals say who they are. An unknown one may be
+  // another one.
   const owed = rows.map(({ isOnSeveral, hasNoDeal, owner, hasMoved, ...row }): Owed => {
     const handle = isOnSeveral === true ? null : row.handle;
     const { currency } = row;

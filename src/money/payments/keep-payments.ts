@@ -228,7 +228,10 @@ export async function markCancelled(
     .execute();
 }
 
-/** Records that a person paid the rest of an exported or partly paid payment on a day, beside what was paid elsewhere before. */
+/**
+ * Records that a person paid the rest of an exported or partly paid payment on a day, beside what was paid elsewhere
+ * before.
+ */
 export async function markRestPaid(
   trx: DatabaseTransaction,
   { paymentId, paidOn, by, reason }: { paymentId: string; paidOn: string; by: string; reason: string },

@@ -43,8 +43,8 @@ export type BankEntry = {
 const OURS = /^IS-[0-9A-F]{26}$/;
 
 /**
- * Whether booking `o` has the payment, day and amount of booking `b`; of one that only has the account, the payment of `o` may
- * be another one of this account.
+ * Whether booking `o` has the payment, day and amount of booking `b`; of one that only has the account, the payment of
+ * `o` may be another one of this account.
  */
 const resembles = sql`
   (o.kind, o.booked_on, o.amount, o.currency) = (b.kind, b.booked_on, b.amount, b.currency)

@@ -16,8 +16,8 @@ export type ReportedSummary = {
 
 /**
  * Renders runs as one HTML file that a person without a terminal can open, print and pass on. It has the
- * blocks of the terminal, and those of the appendix. It loads nothing from the network and contains no script; its content security
- * policy enforces both. It contains neither cells of files nor e-mail addresses.
+ * blocks of the terminal, and those of the appendix. It loads nothing from the network and contains no script; its
+ * content security policy enforces both. It contains neither cells of files nor e-mail addresses.
  *
  * @param runs in the order of the page.
  */

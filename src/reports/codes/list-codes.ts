@@ -18,7 +18,10 @@ export type UnownedCode = {
   /** Days in UTC of the first and the last of these orders. */
   readonly firstDay: string;
   readonly lastDay: string;
-  /** The owner whom a person assigned since the last run of the job began; the next run credits what its rules allow. Null: none. */
+  /**
+   * The owner whom a person assigned since the last run of the job began; the next run credits what its rules allow.
+   * Null: none.
+   */
   readonly assignedTo: string | null;
 };
 
@@ -157,7 +160,10 @@ export type UnownedRevenue = {
   readonly since: string;
 };
 
-/** Sums the revenue of codes without an owner, those left out that a person has assigned since the last run, as of the last refresh of the reports. */
+/**
+ * Sums the revenue of codes without an owner, those left out that a person has assigned since the last run, as of the
+ * last refresh of the reports.
+ */
 export async function sumUnownedCodes(db: Database): Promise<readonly UnownedRevenue[]> {
   return rowsOf<UnownedRevenue>(db)`
     select job, currency, count(distinct code_folded)::float8 as codes, sum(orders)::float8 as orders,

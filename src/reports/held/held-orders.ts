@@ -23,8 +23,8 @@ export type HeldGroup = {
   readonly source: string;
   readonly reason: string;
   /**
-   * What is not known: the status, empty if the orders have none, or `COLUMN=WORD` of another column. `OTHER_WORDS`: all but the
-   * most frequent ones. Null: they are held for another reason.
+   * What is not known: the status, empty if the orders have none, or `COLUMN=WORD` of another column. `OTHER_WORDS`:
+   * all but the most frequent ones. Null: they are held for another reason.
    */
   readonly status: string | null;
   readonly currency: string;
@@ -74,7 +74,10 @@ export type HeldOrder = Pick<
   readonly contentHash: string;
 };
 
-/** SQL that selects decision `a` and order `o` of what a filter names, whatever their word and whether or not they are decided. */
+/**
+ * SQL that selects decision `a` and order `o` of what a filter names, whatever their word and whether or not they are
+ * decided.
+ */
 function fromHeld({ job = null, source = null, reason = null, orderIds = null }: HeldFilter) {
   return sql`
     from intake.attributions a

@@ -39,7 +39,10 @@ const FILES = 200;
 
 const isNumber = (text: string): boolean => /^\d{1,18}$/.test(text);
 
-/** Finds what has exactly this id or name, or up to a number of those with a part of it. If no other kind is looked for (`isOnly`), by what it belongs to, too. */
+/**
+ * Finds what has exactly this id or name, or up to a number of those with a part of it. If no other kind is looked for
+ * (`isOnly`), by what it belongs to, too.
+ */
 type Find = (
   db: Database,
   text: string,
@@ -118,7 +121,10 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
   },
 };
 
-/** How the id of a deal is written, of which a person may write the letters in another case. The text itself if none is known. */
+/**
+ * How the id of a deal is written, of which a person may write the letters in another case. The text itself if none is
+ * known.
+ */
 export async function spellDeal(db: Database, text: string): Promise<string> {
   const ofCase = async (partsUpTo: number | null) =>
     (await FINDERS.deal(db, text, partsUpTo, false)).find(({ id }) => id.toUpperCase() === text.toUpperCase())
@@ -136,11 +142,13 @@ export async function spellBrand(db: Database, text: string): Promise<string> {
 
 /**
  * Finds everything with an id: an order by its id or name, an entry of the ledger, a customer by the key that stands for the
- * address, a creator by the handle, a deal, a code, a file by its name or address, a run. Case matters for ids of orders and deals.
+ * address, a creator by the handle, a deal, a code, a file by its name or address, a run. Case matters for ids of
+ * orders and deals.
  *
  * @param options.kinds the kinds to look for.
  * @param options.partsUpTo finds up to this number of creators and files that contain the text, and of deals and codes
- *   that begin with it (deals also by the creator's handle, if only deals are looked for), in either case; null for those that are called so.
+ *   that begin with it (deals also by the creator's handle, if only deals are looked for), in either case; null for
+ *   those that are called so.
  */
 export async function findSubjects(
   db: Database,

@@ -6,8 +6,8 @@ import { plural } from '../../render/text.ts';
  *
  * @param known the sum of what is known, formatted. Blank: nothing is.
  * @param unknownOrders number of orders whose part is unknown.
- * @param noun what is called an order by default.
  * @param unknownFees number of fees of which it is unknown whether they are owed.
+ * @param noun what is called an order by default.
  */
 export function formatAtLeast(known: string, unknownOrders: number, unknownFees = 0, noun = 'order'): string {
   const unknown = [

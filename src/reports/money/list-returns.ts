@@ -129,7 +129,10 @@ function orderOf({ by, after = null }: ReturnPage) {
   };
 }
 
-/** Finds the sums of a page by their net revenue alone: of 28,000 creators, only those of the page then need the other figures. */
+/**
+ * Finds the sums of a page by their net revenue alone: of 28,000 creators, only those of the page then need the other
+ * figures.
+ */
 export async function listReturnParts(db: Database, page: ReturnPage): Promise<readonly ReturnParts[]> {
   const { by, limit, inCurrency = null, ...filter } = page;
   const of = inCurrency === null ? STATED : convertedTo(inCurrency);

@@ -85,12 +85,13 @@ export type CreatorStatement = {
 };
 
 /**
- * Lists what closed statements contain for a creator, who had the deal when it was closed or was paid back then, and, as of the last refresh of
- * the reports, what the open ones will; newest month first. What came too late for a closed month is in the one after it.
+ * Lists what closed statements contain for a creator, who had the deal when it was closed or was paid back then, and,
+ * as of the last refresh of the reports, what the open ones will; newest month first. What came too late for a closed
+ * month is in the one after it.
  *
  * @param options.handle the creator's handle, in any spelling.
- * @param options.fees the month until whose end fixed fees of deals are due, and the rules that state them. Those of codes are
- *   of no deal, so no statement for a creator has them. Null: the rules cannot be read.
+ * @param options.fees the month until whose end fixed fees of deals are due, and the rules that state them. Those of
+ *   codes are of no deal, so no statement for a creator has them. Null: the rules cannot be read.
  */
 export async function listCreatorStatements(
   db: Database,
@@ -157,8 +158,8 @@ export async function listCreatorStatements(
 }
 
 /**
- * Counts the accepted orders of which it is unknown what they earn, as of the last refresh of the reports. They are in no line
- * of an open statement.
+ * Counts the accepted orders of which it is unknown what they earn, as of the last refresh of the reports. They are in
+ * no line of an open statement.
  *
  * @param creator null: of all.
  */

@@ -114,8 +114,8 @@ export async function readAccruals(
 }
 
 /**
- * Keeps the accruals of the last month for analysts (`bi.accruals`), in place of what an earlier run of the month knew: once an
- * hour, because it reads all orders that are not paid.
+ * Keeps the accruals of the last month for analysts (`bi.accruals`), in place of what an earlier run of the month knew:
+ * once an hour, because it reads all orders that are not paid.
  *
  * @param db not a transaction.
  */
@@ -181,7 +181,10 @@ function closedAccruals({ from, month }: { from: string | null; month: string })
     from states group by 1, 2, 3, 4 having sum(amount) <> 0`;
 }
 
-/** Sums what a closed statement, or its part of one deal, has in no live payment, by currency. What comes to nothing is left out. */
+/**
+ * Sums what a closed statement, or its part of one deal, has in no live payment, by currency. What comes to nothing is
+ * left out.
+ */
 export async function sumUnclaimed(
   db: Database,
   { month, dealId }: { month: string; dealId: string | null },

@@ -6,7 +6,8 @@ import { isSepa, renderPain001 } from './pain-001.ts';
 import { renderPaymentsCsv } from './payments.ts';
 
 /**
- * Renders payments for the bank. In the same transaction as `take`, so that payments that cannot be rendered are not exported.
+ * Renders payments for the bank. In the same transaction as `take`, so that payments that cannot be rendered are not
+ * exported.
  *
  * @param options.on day on which the bank is asked to pay. Null: today, in the zone of the statements.
  * @param take records the payments as exported, of those that the kind of file can pay.

@@ -69,7 +69,8 @@ function toSepaText(text: string, maxChars: number): string {
  * Renders payments in EUR as pain.001.001.09. The same payments give the same MsgId and EndToEndIds.
  *
  * @param options.on day on which the bank is asked to pay, `2026-06-03`.
- * @throws KnownError `payments_not_exported` (exit 2): the account that pays is not configured, or a name has no Latin letters.
+ * @throws KnownError `payments_not_exported` (exit 2): the account that pays is not configured, or a name has no Latin
+ * letters.
  */
 export function renderPain001(
   orders: readonly PaymentOrder[],

@@ -164,7 +164,8 @@ export function isPaidElsewhere(
  * What became of payments, in a few words: `2 paid, 1 partly paid; in no payment: 45.35 EUR`; of a single one, when.
  *
  * @param options.unclaimed amounts of the statement that no live payment has.
- * @param options.isEarlier whether its month is before `statements.payments.from`, so that what no payment has counts as paid.
+ * @param options.isEarlier whether its month is before `statements.payments.from`, so that what no payment has counts
+ * as paid.
  */
 export function describePaid(
   payments: readonly Payment[],

@@ -8,8 +8,8 @@ export type Example<Name extends OperationName> = {
 };
 
 /**
- * One request for each operation that works on the sandbox's own account (config/demo/sandbox.yaml). Help, the reference pages and the
- * OpenAPI document show them, and the conformance suite sends them.
+ * One request for each operation that works on the sandbox's own account (config/demo/sandbox.yaml). Help, the
+ * reference pages and the OpenAPI document show them, and the conformance suite sends them.
  */
 const examples: { readonly [Name in OperationName]: Example<Name> } = {
   public_hello: {},

@@ -180,7 +180,10 @@ export function isInMinorUnits(header: string): boolean {
   );
 }
 
-/** The currency that the name of an amount states: `Kwota PLN`, `Total (€)`. Null if it states none, or several have its symbol. */
+/**
+ * The currency that the name of an amount states: `Kwota PLN`, `Total (€)`. Null if it states none, or several have its
+ * symbol.
+ */
 export function currencyOfName(header: string): string | null {
   const [, bracketed] = /[([]([^()[\]]{1,5})[)\]]$/.exec(header.trim()) ?? [];
   const [, last] = /[\s_]([a-z]{3})$/i.exec(header.trim()) ?? [];

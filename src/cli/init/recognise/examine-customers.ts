@@ -25,7 +25,10 @@ export type CustomersExamined = {
   readonly rows: number;
   readonly isPartial: boolean;
   readonly consent: ConsentCount;
-  /** Number of people that would be submitted, whatever number of rows each has; if `needsConsent`, once the source says `not_recorded`. */
+  /**
+   * Number of people that would be submitted, whatever number of rows each has; if `needsConsent`, once the source says
+   * `not_recorded`.
+   */
   readonly submitted: number;
   /** Numbers of rows of the other customers. */
   readonly passedOver: PassedOverCounts;

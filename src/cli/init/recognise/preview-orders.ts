@@ -226,8 +226,8 @@ const NO_AGE = readFileAge({ uri: '', name: '', modifiedAt: null, rule: null });
 
 /**
  * Keeps each order once, in the state that counts, as sealing does (order-by-age.ts): that of the newest file; in doubt if
- * two states differ and nothing says which is newer, or if another file states another order with the id. A run rejects rows of one file that contradict each other, unless they
- * add up: here, their order is in doubt.
+ * two states differ and nothing says which is newer, or if another file states another order with the id. A run rejects
+ * rows of one file that contradict each other, unless they add up: here, their order is in doubt.
  */
 function state(
   stated: StatedOrders,
@@ -262,8 +262,8 @@ function state(
 }
 
 /**
- * What two files together state of an order whose rows add up, as sealing does (seal-file.ts): the items of both, if items have
- * ids. Otherwise the newer one may be a part of the order, which then is in doubt.
+ * What two files together state of an order whose rows add up, as sealing does (seal-file.ts): the items of both, if
+ * items have ids. Otherwise the newer one may be a part of the order, which then is in doubt.
  */
 function joinParts(known: StagedOrder, order: StagedOrder): StagedOrder {
   if (order.contentHash === known.contentHash) return order;

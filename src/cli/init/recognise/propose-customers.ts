@@ -19,8 +19,9 @@ import { headOf, list } from './proposed-text.ts';
 
 /*
  * A layout for a list of customers that no layout knows. Only words that are known to mean yes, below a header that
- * asks for consent, are one, and times below a header that is that of the consent. Every other word is a no, and so is any text in a column whose header takes permission
- * away. What takes a yes away is shown and asked about: it is read as a no until a person says otherwise.
+ * asks for consent, are one, and times below a header that is that of the consent. Every other word is a no, and so is
+ * any text in a column whose header takes permission away. What takes a yes away is shown and asked about: it is read
+ * as a no until a person says otherwise.
  */
 
 export type ProposedCustomers = {

@@ -45,7 +45,10 @@ export type AddedUp = {
   readonly isSigned: boolean;
   /** The column with an id of each row, or those that are one together. Null if there is none. */
   readonly item: JoinedIds | null;
-  /** The column in which a cancellation names the order that it lowers, and that of its own id: its rows are part of that order. */
+  /**
+   * The column in which a cancellation names the order that it lowers, and that of its own id: its rows are part of
+   * that order.
+   */
   readonly reference: { readonly column: MeasuredColumn; readonly own: MeasuredColumn } | null;
   /** Whether rows of one order have different states. */
   readonly hasStates: boolean;

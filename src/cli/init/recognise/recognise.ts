@@ -348,7 +348,10 @@ async function examineValues(
   };
 }
 
-/** A column that the layout does not read, and that says in which unit amounts are. Its words mean nothing in a column of names or goods. */
+/**
+ * A column that the layout does not read, and that says in which unit amounts are. Its words mean nothing in a column
+ * of names or goods.
+ */
 function unitIn({ header, records }: RecognisedFile['top'], layout: Layout): string | undefined {
   const isUnit = (name: string): boolean => /unit|currency|amount|money/i.test(name);
   const read = new Set(listSpellings(layout).map(foldHeader));

@@ -191,7 +191,10 @@ export const exportCodesPage = definePage('/codes/export', async (visit) => {
 const SHOWN_ORDERS = 10;
 const SHOWN_DAYS = 90;
 
-/** One code: who owns it and did, its orders by day with and without a link, whether it leaked, and the form that assigns it. */
+/**
+ * One code: who owns it and did, its orders by day with and without a link, whether it leaked, and the form that
+ * assigns it.
+ */
 export const assignCodePage = definePage('/codes/assign', async (visit) => {
   const { db, now } = visit;
   const code = textOf(visit, 'code');

@@ -96,7 +96,10 @@ function sayCommission({ amount, currency, unknownOrders }: OpenMonth): string {
   return formatAtLeast(formatMoney(amount, currency), unknownOrders);
 }
 
-/** What a statement pays, in all currencies or in one: `at least` as much, if it is unknown what some orders earn, or whether a fee is owed. */
+/**
+ * What a statement pays, in all currencies or in one: `at least` as much, if it is unknown what some orders earn, or
+ * whether a fee is owed.
+ */
 function sayToPay(
   { currencies, uncountedSums, unknownFees }: StatementSums,
   of: string | null = null,

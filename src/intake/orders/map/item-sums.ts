@@ -116,8 +116,8 @@ function addSum(
 }
 
 /**
- * Multiplies the price of a piece. A quantity has no marks of thousands: `1.000` beside prices with a decimal comma may be one
- * or a thousand.
+ * Multiplies the price of a piece. A quantity has no marks of thousands: `1.000` beside prices with a decimal comma may
+ * be one or a thousand.
  *
  * @returns null if the quantity is no number from zero on, or the product has more than four decimals.
  */

@@ -68,8 +68,8 @@ const GENERATION_ORDERS = 512;
  * order again if they contain values of the order.
  *
  * @returns batches of some hundred orders. Every record of the chunks is counted exactly once.
- * @throws FileHeld `not_orders`, `header_mismatch`, `ambiguous_header`, `column_missing`, `currency_unknown`, `order_id_changes`,
- * `no_status`, `repeated_rows`.
+ * @throws FileHeld `not_orders`, `header_mismatch`, `ambiguous_header`, `column_missing`, `currency_unknown`,
+ * `order_id_changes`, `no_status`, `repeated_rows`.
  */
 export async function* mapOrders(
   chunks: AsyncIterable<CsvChunk>,

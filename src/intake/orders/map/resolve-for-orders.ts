@@ -13,9 +13,9 @@ export type OrderReading = {
 };
 
 /**
- * Finds the columns of a file that is read for its orders. Refuses exports that contain none. Checks that it has those that can only lower an
- * amount or exclude an order, and that the currency is known from a column, or from the source if no other column may
- * state one.
+ * Finds the columns of a file that is read for its orders. Refuses exports that contain none. Checks that it has those
+ * that can only lower an amount or exclude an order, and that the currency is known from a column, or from the source
+ * if no other column may state one.
  *
  * @throws FileHeld `not_orders`, `header_mismatch`, `ambiguous_header`, `column_missing`, `currency_unknown`.
  */
