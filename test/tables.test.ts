@@ -90,6 +90,22 @@ describe('tables', () => {
     expect(shared.map(([table, folders]) => `${table}: ${folders.toSorted().join(', ')}`)).toEqual([]);
   });
 
+  it('of a schema are written by the folders that docs/architecture.md names for it', () => {
+    const page = readFileSync(`${ROOT}docs/architecture.md`, 'utf8');
+    const rows = [...page.matchAll(/^\| `(\w+)` \|.*\| ([^|]+) \|$/gm)];
+    const documented = new Map(
+      rows.map(([, schema, folders = '']) => [
+        schema,
+        [...folders.matchAll(/`((?:src|jobs)\/[\w-]+)`/g)].map(([, folder]) => folder).toSorted(),
+      ]),
+    );
+    for (const schema of SCHEMAS.split('|')) {
+      const own = [...writers()].filter(([table]) => table.startsWith(`${schema}.`));
+      const folders = new Set(own.flatMap(([, found]) => [...found])).difference(new Set([PRIVACY]));
+      expect([schema, documented.get(schema)]).toEqual([schema, [...folders].toSorted()]);
+    }
+  });
+
   it('of intake and ops are the only ones that src/privacy changes, and it only deletes', () => {
     const own = modules.filter(({ folder }) => folder === PRIVACY);
     const writes = own.flatMap(({ text }) => [...text.matchAll(WRITES)].map(([statement]) => statement));
