@@ -514,7 +514,9 @@ describe('--dry-run', () => {
       [['--run', '2', 'rejected'], 'Write options after it: npx influencer-sync rejected '],
     ] as const)
       expect(await context.run(...words), words.join(' ')).toMatchObject({
-        ...{ code: 2, stdout: '', stderr: expect.stringContaining(said) },
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(said),
       });
     expect(await context.run('backfill', '--yes', '--dry-run', 'resume')).toMatchObject({ code: 0 });
     const refused = await context.run('review', '999', '--write-off', ...why);

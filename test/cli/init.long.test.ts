@@ -395,8 +395,13 @@ test('without a terminal, one run names all that is open or wrong, and its comma
   expect((await run(typed)).exitCode).toBe(2);
   expect(existsSync(join(folder, 'shop'))).toBe(false);
   const answers = {
-    ...{ COLUMN: 'Ref', ID: '4819', ZONE: 'UTC', CODE: 'EUR', ANSWER: 'not_recorded' },
-    ...{ ROLE: 'refunded', WORD: 'afgehaald' },
+    COLUMN: 'Ref',
+    ID: '4819',
+    ZONE: 'UTC',
+    CODE: 'EUR',
+    ANSWER: 'not_recorded',
+    ROLE: 'refunded',
+    WORD: 'afgehaald',
   };
   const filled = typed.map((word) =>
     Object.entries(answers).reduce((text, [from, to]) => text.replace(from, to), word),
@@ -700,7 +705,8 @@ test('on a terminal, the day is offered first for dates in Europe, a zone is off
   );
   const terminal = openTerminal();
   const given = {
-    ...{ currency: new Map([['', 'EUR']]), brand: new Map([['', '4819']]) },
+    currency: new Map([['', 'EUR']]),
+    brand: new Map([['', '4819']]),
     // A reason for one source is not taken as an answer about another.
     missingColumns: new Map([['o', 'It has all that the shop knows.']]),
   };

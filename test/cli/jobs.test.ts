@@ -82,8 +82,12 @@ describe('the command jobs', () => {
       .execute();
     expect(audit).toEqual([
       {
-        ...{ via: 'command', action: 'start_run', subject: 'orders', after: { run_id: '1' } },
-        ...{ summary: 'Run 1 of orders was started.', reason: 'the worker had no memory' },
+        via: 'command',
+        action: 'start_run',
+        subject: 'orders',
+        after: { run_id: '1' },
+        summary: 'Run 1 of orders was started.',
+        reason: 'the worker had no memory',
       },
     ]);
   });

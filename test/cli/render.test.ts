@@ -600,8 +600,13 @@ describe('the summary of a run', () => {
     };
     const heldOrders = [
       {
-        ...{ ...held, orders: 1, amount: '10.00', withoutAmount: 0 },
-        ...{ sent: 0, sentAmount: null, sentWithoutAmount: 0 },
+        ...held,
+        orders: 1,
+        amount: '10.00',
+        withoutAmount: 0,
+        sent: 0,
+        sentAmount: null,
+        sentWithoutAmount: 0,
       },
     ];
     const planned = { ...report, counts, details: { ...details, dispositions, heldOrders } };

@@ -35,7 +35,10 @@ it('a bulk release releases all matching held files like the command, with a rec
   const shown = hiddenFields((await console.get('/files?state=held')).text, '/bulk/preview-files');
   const preview = toPreview(
     await console.post('/bulk/preview-files', {
-      ...{ ...shown, scope: 'all', decision: 'release', reason: 'test exports' },
+      ...shown,
+      scope: 'all',
+      decision: 'release',
+      reason: 'test exports',
     }),
   );
   expect(preview.text).toContain('Discard the rows of 3 files');
@@ -83,7 +86,10 @@ it('a bulk reread reads ticked files again and leaves out files to which the dec
   await confirm(console, reread);
   expect(await ended(shop.db, reread.bulkId)).toMatchObject({ settled: 4 });
   expect(await statesOf(shop.db)).toEqual({
-    ...{ "%3Ci%3E'one'.csv": 'reread', 'april.csv': 'reread', 'three.csv': 'reread', 'two.csv': 'reread' },
+    "%3Ci%3E'one'.csv": 'reread',
+    'april.csv': 'reread',
+    'three.csv': 'reread',
+    'two.csv': 'reread',
   });
   const none = await console.post('/bulk/preview-files', {
     scope: 'selected',

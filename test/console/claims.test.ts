@@ -15,7 +15,10 @@ it('the console adds pasted claims, shows the answer to each with the next step,
     'mia.test,,7.00,EUR,10.04.2026,',
   ].join('\r\n');
   const added = await post('/claims/add', {
-    ...{ lines, deadline: '2026-05-31', reason: 'mail of the agency', return_to: '/claims' },
+    lines,
+    deadline: '2026-05-31',
+    reason: 'mail of the agency',
+    return_to: '/claims',
   });
   expect(textOf(added.text)).toContain(
     'Added 4 claims; 0 lines were known already. These lines were not added. Line 6 day: This is not a day.',
@@ -55,7 +58,10 @@ it('the console adds pasted claims, shows the answer to each with the next step,
   expect(csv.text).not.toContain('<script');
   expect((await get('/claims?creator=mia.test&reply=html')).text).toContain('Answer to your claims');
   const closed = await post('/claims/close', {
-    ...{ claim: '2', state: 'upheld', reason: 'her code', return_to: '/claims?state=upheld' },
+    claim: '2',
+    state: 'upheld',
+    reason: 'her code',
+    return_to: '/claims?state=upheld',
   });
   expect(textOf(closed.text)).toMatch(
     /Claim 2 is upheld\..*order A3, code NOBODY Code unknown .* upheld her code/,

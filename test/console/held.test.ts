@@ -94,7 +94,10 @@ it('held orders are decided about on their page, with a reason, exactly those th
   );
   const blanks = await get(`/held?${new URLSearchParams({ ...chosen, status: '(none)' })}`);
   await post('/held/decide', {
-    ...{ ...others, decision: 'exclude', understood: 'yes', reason: 'never paid' },
+    ...others,
+    decision: 'exclude',
+    understood: 'yes',
+    reason: 'never paid',
     shown: hidden(blanks.text, 'shown'),
   });
   expect((await shop.run()).exitCode).toBe(0);
@@ -241,7 +244,10 @@ it('the form of a filter loses none, and no reason credits orders of several wor
   const refused = await post(
     '/held/decide',
     {
-      ...{ source: 'shop', why: 'unknown_status', decision: 'credit', reason: 'paid' },
+      source: 'shop',
+      why: 'unknown_status',
+      decision: 'credit',
+      reason: 'paid',
       shown: /name="shown" value="([^"]*)"/.exec(both)?.[1] ?? '',
     },
     as('o'),

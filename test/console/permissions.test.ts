@@ -24,19 +24,26 @@ describe('the table of rights', () => {
     const { shop } = await openConsoleShop();
     const config = loadConfig(join(shop.folder, 'pipeline.yaml'), { ...process.env, ...shop.env });
     const oidc = {
-      ...{ issuer: 'https://login.example', clientId: 'a', clientSecret: 'b', scope: 'openid' },
-      ...{ nameClaim: 'email', groupsClaim: 'groups', mayLackEmailVerified: false },
-      ...{
-        operators: [],
-        operatorGroups: [],
-        marketing: [],
-        marketingGroups: [],
-        viewers: [],
-        viewerGroups: [],
-      },
+      issuer: 'https://login.example',
+      clientId: 'a',
+      clientSecret: 'b',
+      scope: 'openid',
+      nameClaim: 'email',
+      groupsClaim: 'groups',
+      mayLackEmailVerified: false,
+      operators: [],
+      operatorGroups: [],
+      marketing: [],
+      marketingGroups: [],
+      viewers: [],
+      viewerGroups: [],
     };
     const server = createConsoleServer({
-      ...{ readDb: shop.db, db: shop.db, config, host: '127.0.0.1', localActor: 'tester' },
+      readDb: shop.db,
+      db: shop.db,
+      config,
+      host: '127.0.0.1',
+      localActor: 'tester',
       authenticate: async () => ({ kind: 'refused', status: 401, why: '' }),
       provider: createProviderSignIn(oidc, {
         url: 'https://ops.example',
@@ -64,7 +71,9 @@ describe('the table of rights', () => {
         const { status } =
           method === 'GET' ? await console.get(address, as(role)) : await console.post(address, {}, as(role));
         expect({ role, permission, isForbidden: status === 403 }).toEqual({
-          ...{ role, permission, isForbidden: !permits(role, permission) },
+          role,
+          permission,
+          isForbidden: !permits(role, permission),
         });
       }
   });
@@ -93,7 +102,9 @@ describe('the table of rights', () => {
     );
     expect(assigned.status).toBe(200);
     expect((await listAudit(shop.db, { limit: 1 }))[0]).toMatchObject({
-      ...{ actor: 'marketing', via: 'console', action: 'assign_code' },
+      actor: 'marketing',
+      via: 'console',
+      action: 'assign_code',
     });
     await addDoubts(shop.db, 2);
     const asMarketing = {
@@ -101,7 +112,9 @@ describe('the table of rights', () => {
       post: (path: string, fields: Parameters<typeof post>[1]) => post(path, fields, as('marketing')),
     };
     const refused = await asMarketing.post('/bulk/preview', {
-      ...{ scope: 'all', decision: 'resend', reason: 'again' },
+      scope: 'all',
+      decision: 'resend',
+      reason: 'again',
     });
     expect([refused.status, textOf(refused.text)]).toEqual([
       403,
@@ -120,7 +133,9 @@ describe('the table of rights', () => {
     expect((await asMarketing.get('/doubts')).text).toContain('value="write_off"');
     expect((await asMarketing.get('/rejected?download=csv')).status).toBe(403);
     const written = await asMarketing.post('/bulk/preview', {
-      ...{ scope: 'all', decision: 'write_off', reason: 'lost' },
+      scope: 'all',
+      decision: 'write_off',
+      reason: 'lost',
     });
     expect(written.status).toBe(200);
     // A viewer is not led to pages that are not for the role.

@@ -41,7 +41,10 @@ export async function startSpreadShop(): Promise<{ readonly url: string; stop():
     writeShop(folder, CONFIG);
     writeOrders(join(folder, 'exports'), { name: 'orders', count: 5_000 });
     const env = {
-      ...{ DATABASE_URL: server.url, API_URL: sandbox.url, API_KEY: sandbox.key, LOG_LEVEL: 'silent' },
+      DATABASE_URL: server.url,
+      API_URL: sandbox.url,
+      API_KEY: sandbox.key,
+      LOG_LEVEL: 'silent',
       INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'),
     };
     const start = (name: string, ...args: string[]): ChildProcess => {

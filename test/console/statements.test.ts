@@ -148,7 +148,10 @@ describe('a statement', () => {
       (await sql`select month::text, lines, reason from ops.statements`.execute(db)).rows,
       await listOpenMonths(db, { limit: 10 }),
       (await listAudit(db, { limit: 10 })).map(({ action, subject, summary, reason }) => ({
-        ...{ action, subject, summary, reason },
+        action,
+        subject,
+        summary,
+        reason,
       })),
     ];
     expect(await lasting(byForm)).toEqual(await lasting(byCommand));

@@ -47,7 +47,9 @@ async function take(page: Page, name: string, url: string): Promise<void> {
 /** Runs the demo and takes the pictures of its pages. */
 async function takeDemo(page: Page): Promise<void> {
   const demo = spawnSync(process.execPath, ['src/start.js', 'demo'], {
-    ...{ cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (demo.status !== 0) throw new Error('The demo failed.');
   writeFileSync(`${ROOT}docs/demo.svg`, drawDemo(demo.stdout));

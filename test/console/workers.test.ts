@@ -143,10 +143,7 @@ describe('the page of a run', () => {
     const { db, get, run } = await openPage();
     const workerId = await addWorker(db, 'machine-1');
     const [first] = await beginUnits(db, run, { kind: 'post-share', count: 2, workerId, done: 30 });
-    await endUnit(db, {
-      ...{ unitId: first ?? '', attempt: 1, done: 50 },
-      ...{ state: 'done', outcome: { notes: [] } },
-    });
+    await endUnit(db, { unitId: first ?? '', attempt: 1, done: 50, state: 'done', outcome: { notes: [] } });
     await addUnits(db, run, { kind: 'post-share', count: 1 });
     await failUnits(db, run, { kind: 'read-source', count: 1, message: 'no' });
     const page = textOf((await get('/runs/1')).text);
@@ -221,7 +218,10 @@ async function failUnits(
       await beginUnit(db, { unitId, workerId });
     if (message !== null)
       await endUnit(db, {
-        ...{ unitId, attempt: 1, done: 0, state: 'failed' },
+        unitId,
+        attempt: 1,
+        done: 0,
+        state: 'failed',
         outcome: { code: 'refused', message, help: 'Correct it.', safe: '', exitCode: 1 },
       });
   }

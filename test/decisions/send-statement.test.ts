@@ -71,7 +71,10 @@ describe('sending a statement by mail', () => {
     expect(await kept(shop)).toEqual([['sent', null, null, true]]);
     expect(JSON.stringify([await listAudit(shop.db, { limit: 9 }), first])).not.toContain('mia@mail');
     expect((await listAudit(shop.db, { limit: 1 }))[0]).toMatchObject({
-      ...{ action: 'send_statement', subject: '2026-04', reason: 'monthly', bulkId: null },
+      action: 'send_statement',
+      subject: '2026-04',
+      reason: 'monthly',
+      bulkId: null,
       after: { deal: 'DEALMIA', sha256: listed?.documentHash },
     });
 

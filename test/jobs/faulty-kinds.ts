@@ -368,7 +368,12 @@ export async function runOnce(shop: Workshop, name = 'job', { isImpatient = fals
   const sourceClients = openSourceClients();
   try {
     const { finished, exitCode, stop, report } = await runJob({
-      ...{ config, job, kind, db: shop.db, client, sourceClients },
+      config,
+      job,
+      kind,
+      db: shop.db,
+      client,
+      sourceClients,
       options: { limit: null, file: null, allowEmpty: false },
       progress: { begin() {}, advance() {}, note() {}, end() {} },
       draining: new AbortController().signal,

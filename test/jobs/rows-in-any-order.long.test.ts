@@ -148,7 +148,11 @@ async function perform(db: Database, kind: Kind, { runs }: Case) {
       utimesSync(path, modifiedAt, modifiedAt);
     }
     const run = {
-      ...{ runId: await beginRun(db, { job: name, kind: job.kind }), owner: randomUUID(), config, job, db },
+      runId: await beginRun(db, { job: name, kind: job.kind }),
+      owner: randomUUID(),
+      config,
+      job,
+      db,
       nouns: { done: 'posted', effect: 'clicks' } as never,
       options: { limit: null, file: null, allowEmpty: false },
       progress: { begin() {}, advance() {}, note() {}, end() {} },

@@ -87,9 +87,18 @@ it('an order of a plan becomes a new entry, or a held one with the body of the p
   await ageEntries(db);
   await take(db, { runId: worker.runId, backfillId, linkedIds: [null, held, null, second] });
   const taken = {
-    ...{ state: 'ready', state_reason: null, body: BODY, backfill_id: backfillId, not_before: null },
-    ...{ job: 'attribute-orders', source: 'shop', brand_id: 'B2', amount: '5.0000', currency: 'EUR' },
-    ...{ details: { code: 'MIA10' }, run_id: worker.runId },
+    state: 'ready',
+    state_reason: null,
+    body: BODY,
+    backfill_id: backfillId,
+    not_before: null,
+    job: 'attribute-orders',
+    source: 'shop',
+    brand_id: 'B2',
+    amount: '5.0000',
+    currency: 'EUR',
+    details: { code: 'MIA10' },
+    run_id: worker.runId,
   };
   const entries = await db.selectFrom('ledger.entries').selectAll().orderBy('entry_id').execute();
   expect(entries).toMatchObject([

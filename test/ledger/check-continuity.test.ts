@@ -67,7 +67,11 @@ it('a database that has every journalled claim is continuous, and the next claim
 it('of the journals that their processes have closed only the newest is compared, and what is missing is dated from the first to the last claim', async () => {
   const { db, folder, ledgerId, options } = await openPosted();
   const journal = openJournal({
-    ...{ folder, ledgerId, accountId: ACCOUNT, owner: crypto.randomUUID(), mark: null },
+    folder,
+    ledgerId,
+    accountId: ACCOUNT,
+    owner: crypto.randomUUID(),
+    mark: null,
   });
   const worker = await startWorker(db, { journal });
   const later = await insertEntry(db, { runId: worker.runId, orderId: 'later' });
@@ -98,7 +102,8 @@ it('of the journals that their processes have closed only the newest is compared
           claimId: crypto.randomUUID(),
           keyHash: String(index).repeat(64),
         },
-        ...{ entryId: '99', attempt: 1 },
+        entryId: '99',
+        attempt: 1,
       },
       at,
     ),
@@ -108,7 +113,8 @@ it('of the journals that their processes have closed only the newest is compared
     [JSON.stringify(head), ...lines].map((line) => `${line}\n`).join(''),
   );
   expect(await checkContinuity(db, options)).toMatchObject({
-    ...{ kind: 'went_back', mark: { claimNo: '13' } },
+    kind: 'went_back',
+    mark: { claimNo: '13' },
     missing: { entries: 4, from: new Date(1_000), to: new Date(3_000) },
   });
 });
@@ -192,14 +198,15 @@ it('what is missing counts each entry once: as accepted if any of its claims was
   const journal = openJournal({ folder, ledgerId, accountId: ACCOUNT, owner, mark: null });
   const claim = (claimNo: number, key: string, amount: string) => ({
     claim: {
-      ...{
-        ledgerId,
-        claimNo: String(claimNo),
-        claimId: crypto.randomUUID(),
-        accountId: ACCOUNT,
-        effect: 'referral' as const,
-      },
-      ...{ keyHash: key.repeat(64), bodyHash: 'b'.repeat(64), amount, currency: 'EUR' },
+      ledgerId,
+      claimNo: String(claimNo),
+      claimId: crypto.randomUUID(),
+      accountId: ACCOUNT,
+      effect: 'referral' as const,
+      keyHash: key.repeat(64),
+      bodyHash: 'b'.repeat(64),
+      amount,
+      currency: 'EUR',
     },
     entryId: '99',
     attempt: claimNo,
@@ -370,7 +377,8 @@ it('a journal that was written as a whole and cannot be read to the claim that i
   // What a later version calls otherwise is compared by what it contains.
   expect(await problem('of-a-later-version.ndjson', cut)).toMatchObject({ kind: 'continuous' });
   expect(await problem(part, `${lines.slice(0, 3).join('\n')}\n`)).toMatchObject({
-    ...{ kind: 'continuous', heads: [{ entryId: newest, claim: { ledgerId } }] },
+    kind: 'continuous',
+    heads: [{ entryId: newest, claim: { ledgerId } }],
   });
   writeFileSync(join(folder, name), text);
   mkdirSync(join(folder, closedName(ledgerId, '9', crypto.randomUUID())));

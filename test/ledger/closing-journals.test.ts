@@ -39,8 +39,15 @@ function claim(claimNo: number): ClaimedAttempt {
   const { ledgerId, accountId } = LEDGER;
   return {
     claim: {
-      ...{ ledgerId, accountId, claimNo: String(claimNo), claimId: randomUUID(), effect: 'referral' },
-      ...{ keyHash: hash, bodyHash: hash, amount: '1.00', currency: 'EUR' },
+      ledgerId,
+      accountId,
+      claimNo: String(claimNo),
+      claimId: randomUUID(),
+      effect: 'referral',
+      keyHash: hash,
+      bodyHash: hash,
+      amount: '1.00',
+      currency: 'EUR',
     },
     entryId: String(claimNo),
     attempt: 1,
@@ -132,7 +139,8 @@ it('a journal is read whole if its edges do not show its newest claim', async ()
   expect(write('cut', '{"journal":1}\n{"closed":tr')).toBeNull();
   expect(write('empty', '')).toBeNull();
   expect(write('without-claims', '{"journal":1,"ledger":"L"}\n{"closed":true,"last":null}\n')).toEqual({
-    ...{ head: { journal: 1, ledger: 'L' }, last: null },
+    head: { journal: 1, ledger: 'L' },
+    last: null,
   });
 });
 
@@ -170,7 +178,10 @@ it('the ledger can be compared while other processes open and close their journa
 it('a journal that is closed while those of the mark are downloaded is downloaded whole', async () => {
   const store = openFileStore({
     uri: makeTestFolder(),
-    ...{ endpoint: null, region: null, profile: null, forcePathStyle: false },
+    endpoint: null,
+    region: null,
+    profile: null,
+    forcePathStyle: false,
   });
   const owner = randomUUID();
   const closed = closedName(LEDGER.ledgerId, '1', owner);

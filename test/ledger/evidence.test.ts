@@ -182,14 +182,13 @@ it('an event, and one that was stored before, take an entry in any situation whe
       const reason =
         after.state === 'accepted' ? 'an event of the service names the order' : 'evidence_of_another_poster';
       return {
-        ...{
-          ...row,
-          state: after.state,
-          state_reason: reason,
-          deal_id: `D ${row.order_id}`,
-          collab_id: null,
-        },
-        ...{ is_settled: after.state === 'accepted', state_changed_at: expect.any(Date) },
+        ...row,
+        state: after.state,
+        state_reason: reason,
+        deal_id: `D ${row.order_id}`,
+        collab_id: null,
+        is_settled: after.state === 'accepted',
+        state_changed_at: expect.any(Date),
       };
     });
   const events = situations.map((orderId) => ({
@@ -325,7 +324,10 @@ describe('an event that was stored before the doubt', () => {
     const { db, worker, entryIds } = await loseAnswers(['1']);
     const row = { line: 2, orderPlatform: 'shopify', orderId: '1', amount: null, currency: null };
     await seedLedger(db, {
-      ...{ fileName: 'seed.csv', fileSha256: 'a', reason: 'elsewhere', seededBy: 'ada' },
+      fileName: 'seed.csv',
+      fileSha256: 'a',
+      reason: 'elsewhere',
+      seededBy: 'ada',
       rows: [{ ...row, dealId: null, collabId: null, reason: null }],
     });
     await endLeases(db, worker);

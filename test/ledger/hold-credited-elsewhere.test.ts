@@ -45,7 +45,8 @@ it('evidence holds an order that waits to be sent, and none that may have been s
   const [waiting = '', sending = '', approved = '', held = ''] = await Promise.all(
     ids.map((orderId) =>
       insertEntry(db, {
-        ...{ runId: worker.runId, orderId },
+        runId: worker.runId,
+        orderId,
         ...(orderId === 'held' ? { state: 'held', reason: 'not_eligible' } : {}),
       }),
     ),
@@ -87,7 +88,8 @@ it('of the orders that wait only those of the job and of its account are held, e
   for (const orderId of [...told, 'by seed', 'undone', 'unnamed'])
     ids.push(
       await insertEntry(db, {
-        ...{ runId: worker.runId, orderId },
+        runId: worker.runId,
+        orderId,
         ...(orderId === 'other account' ? { accountId: 'A2' } : {}),
       }),
     );

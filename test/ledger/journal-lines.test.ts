@@ -17,21 +17,29 @@ import {
 import { makeTestFolder } from '../support/setup.ts';
 
 const HEAD: JournalHead = {
-  ...{ journal: 1, ledger: 'L', account: 'A1', owner: 'o', boot: 'b', file: '1:2:3' },
-  ...{ host: 'here', pid: 1, at: '2026-05-01T10:00:00.000Z' },
+  journal: 1,
+  ledger: 'L',
+  account: 'A1',
+  owner: 'o',
+  boot: 'b',
+  file: '1:2:3',
+  host: 'here',
+  pid: 1,
+  at: '2026-05-01T10:00:00.000Z',
 };
 const REFUSED = { kind: 'not_written', reason: 'refused' } as const;
 
 function place(claimNo: number): ClaimedAttempt {
   const claim = {
-    ...{
-      ledgerId: 'L',
-      claimNo: String(claimNo),
-      claimId: `00000000-0000-4000-8000-${String(claimNo).padStart(12, '0')}`,
-      accountId: 'A1',
-      effect: 'referral' as const,
-    },
-    ...{ keyHash: 'k', bodyHash: 'b', amount: '1.00', currency: 'EUR' },
+    ledgerId: 'L',
+    claimNo: String(claimNo),
+    claimId: `00000000-0000-4000-8000-${String(claimNo).padStart(12, '0')}`,
+    accountId: 'A1',
+    effect: 'referral' as const,
+    keyHash: 'k',
+    bodyHash: 'b',
+    amount: '1.00',
+    currency: 'EUR',
   };
   return { claim, entryId: String(claimNo), attempt: 1 };
 }
@@ -183,7 +191,8 @@ describe('a journal', () => {
   it('has claims of every number that a database can store', async () => {
     const claim = { ...place(1), entryId: '9223372036854775807', attempt: 2_147_483_647 };
     expect((await read([claimLine(claim, 0)])).summary).toMatchObject({
-      ...{ isDamaged: false, open: [{ entryId: '9223372036854775807', attempt: 2_147_483_647 }] },
+      isDamaged: false,
+      open: [{ entryId: '9223372036854775807', attempt: 2_147_483_647 }],
     });
   });
 

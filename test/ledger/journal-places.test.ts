@@ -82,7 +82,8 @@ it('a run that must not post says what is missing, where, and what to do', async
       db,
     );
   const incomplete = (claims: string) => ({
-    ...{ ...SAFE, code: 'ledger_incomplete' },
+    ...SAFE,
+    code: 'ledger_incomplete',
     message: `The ledger was recovered, but ${claims} still missing that no journal on this machine describes.`,
     help: `Run this on every other machine that posts for this account, with its own data folder:\n  ${RECOVER}\nIf their journals are lost, give up these claims. Their orders may then be posted again:\n  ${RECOVER} --accept-undescribed`,
   });
@@ -97,7 +98,9 @@ it('a run that must not post says what is missing, where, and what to do', async
 
   await sql`update ledger.identity set place = 'where it was before'`.execute(db);
   const moved = (said: string, whose: string, others: readonly string[] = []) => ({
-    ...{ ...SAFE, code: 'ledger_moved', where },
+    ...SAFE,
+    code: 'ledger_moved',
+    where,
     message: `The database is not where it was: it was restored, failed over, copied or upgraded. ${said}.`,
     help: [
       `If this is the newest copy of the database, compare it with the journals of this machine${whose}:`,
@@ -150,7 +153,9 @@ it('a run that must not post says what is missing, where, and what to do', async
   const lacks = `The database lacks 1 order (10.00 EUR), posted between ${at} and ${at}; the service accepted 0 of them.`;
   const journal = continuity.kind === 'went_back' ? continuity.mark.file : '';
   const wentBack = {
-    ...{ ...SAFE, code: 'ledger_went_back', where: `ledger ${id}, journal ${journal} in ${where}` },
+    ...SAFE,
+    code: 'ledger_went_back',
+    where: `ledger ${id}, journal ${journal} in ${where}`,
     message: `The ledger lost claims. The database has no claim at all, but this machine made claims up to 1. ${lacks}`,
     help: `The database was restored from a backup, failed over to a standby that lacked the newest commits, or replaced by an older copy of its data folder. If a newer copy exists, use that copy. Otherwise hold these orders as accepted or in doubt:\n  ${RECOVER}`,
   };
@@ -168,7 +173,9 @@ it('a run that must not post says what is missing, where, and what to do', async
   await sql`update ledger.identity set ledger_id = gen_random_uuid()`.execute(db);
   const other = (await ensureLedgerId(db)).slice(0, 8);
   const swapped = (place: string, holds: string, first: string) => ({
-    ...{ ...SAFE, code: 'ledger_swapped', where },
+    ...SAFE,
+    code: 'ledger_swapped',
+    where,
     message: `This is another ledger: ${place} holds ${holds}, but ledger ${id} has posted from here. ${lacks}`,
     help: `${first}\nIf that database is lost, hold the orders that it posted as accepted or in doubt:\n  ${RECOVER}\nTo start a new ledger that may post these orders again:\n  npx influencer-sync run <job> --new-ledger --reason '…'`,
   });
@@ -191,7 +198,9 @@ it('an older copy of an embedded ledger that was moved to a server is refused, w
   const moved = 'to db:5432/sync at 2026-10-31T10:00:00.000Z';
   writeFileSync(join(copyFolder, 'moved'), `${moved}\n`);
   expect(await problemOf(db, config)).toEqual({
-    ...{ ...SAFE, code: 'ledger_on_server', where: `ledger ${ledgerId.slice(0, 8)}, ${copyFolder}/moved` },
+    ...SAFE,
+    code: 'ledger_on_server',
+    where: `ledger ${ledgerId.slice(0, 8)}, ${copyFolder}/moved`,
     message: `This embedded database is an older copy: its ledger was moved to a server (${moved}).`,
     help: 'Set DATABASE_URL to that server. Remove this file only if you are sure that the server does not have the ledger.',
   });
@@ -293,7 +302,9 @@ it('with a mark the newest journals of all machines are compared, and all of the
   const read = async (given: PipelineConfig) => {
     const { problem, continuity, isShared, folders } = await compare(db, { config: given });
     return {
-      ...{ code: problem?.details.code ?? null, kind: continuity.kind, isShared },
+      code: problem?.details.code ?? null,
+      kind: continuity.kind,
+      isShared,
       files: folders.slice(1).flatMap((place) => readdirSync(place)),
     };
   };
@@ -317,7 +328,9 @@ it('with a mark the newest journals of all machines are compared, and all of the
   await sql`update ledger.identity set place = 'where it was before'`.execute(db);
   expect(await read(none)).toMatchObject({ code: 'ledger_moved', isShared: false });
   expect(await read(withMark)).toEqual({
-    ...{ code: null, kind: 'continuous', isShared: true },
+    code: null,
+    kind: 'continuous',
+    isShared: true,
     files: [older, newer].toSorted(),
   });
   await db.transaction().execute(async (trx) => {
@@ -344,8 +357,15 @@ it('claims without an amount, and those that were never sent, are said to be mis
   const note = async (claimNo: string, amount: string | null, outcome?: Outcome) => {
     const journal = openJournal({ ...places, ledgerId, accountId: ACCOUNT, owner: randomUUID(), mark: null });
     const claim = {
-      ...{ ledgerId, claimNo, claimId: randomUUID(), accountId: ACCOUNT, effect: 'click' as const },
-      ...{ keyHash: claimNo.repeat(64), bodyHash: 'b'.repeat(64), amount, currency: null },
+      ledgerId,
+      claimNo,
+      claimId: randomUUID(),
+      accountId: ACCOUNT,
+      effect: 'click' as const,
+      keyHash: claimNo.repeat(64),
+      bodyHash: 'b'.repeat(64),
+      amount,
+      currency: null,
     };
     await journal.claimed([{ claim, entryId: '99', attempt: 1 }]);
     if (outcome !== undefined) journal.answered({ claim } as ClaimedEntry, outcome);

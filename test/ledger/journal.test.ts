@@ -27,8 +27,15 @@ function place(claimNo: number): ClaimedAttempt & ClaimedEntry {
   const hash = createHash('sha256').update(String(claimNo)).digest('hex');
   const { ledgerId, accountId } = LEDGER;
   const claim = {
-    ...{ ledgerId, accountId, claimNo: String(claimNo), claimId: randomUUID(), effect: 'referral' },
-    ...{ keyHash: hash, bodyHash: hash, amount: '1.00', currency: 'EUR' },
+    ledgerId,
+    accountId,
+    claimNo: String(claimNo),
+    claimId: randomUUID(),
+    effect: 'referral',
+    keyHash: hash,
+    bodyHash: hash,
+    amount: '1.00',
+    currency: 'EUR',
   };
   return { claim, entryId: String(claimNo), attempt: 1 } as unknown as ClaimedAttempt & ClaimedEntry;
 }
@@ -140,7 +147,8 @@ it('the mark gets the claims of each commit as a journal of their own, before an
   const [first] = noted;
   writeFileSync(join(folder, 'part'), first?.text ?? '');
   expect(await read(join(folder, 'part'))).toMatchObject({
-    ...{ head: { owner, ledger: LEDGER.ledgerId }, isDamaged: false },
+    head: { owner, ledger: LEDGER.ledgerId },
+    isDamaged: false,
     open: [{ entryId: '1' }, { entryId: '2' }],
   });
 });

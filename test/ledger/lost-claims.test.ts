@@ -53,8 +53,15 @@ async function lose(
     select ledger.key_hash(${accountId}, 'referral', ${key}) as hash`.execute(db);
   claims += 1;
   const claim = {
-    ...{ ledgerId: randomUUID(), claimNo: String(claims), claimId, accountId, effect: 'referral' as const },
-    ...{ keyHash: rows[0]?.hash ?? '', bodyHash: 'sent', amount: '10.00', currency: 'EUR' },
+    ledgerId: randomUUID(),
+    claimNo: String(claims),
+    claimId,
+    accountId,
+    effect: 'referral' as const,
+    keyHash: rows[0]?.hash ?? '',
+    bodyHash: 'sent',
+    amount: '10.00',
+    currency: 'EUR',
   };
   return storeLostClaims(db, [{ claim, outcome, disposition: dispositionOf(outcome), claimedAt }]);
 }
@@ -98,11 +105,17 @@ describe('an order that is ready, and whose claim was lost', () => {
     const none = { deal_id: null, collab_id: null };
     const doubt = { state: 'in_doubt', attempt: 1, doubtful_attempt: 1, doubted_at: CLAIMED_AT, ...none };
     expect(await readEntry(db, named)).toEqual({
-      ...{ state: 'accepted', attempt: 1, state_reason: null, deal_id: 'D1', collab_id: 'C1' },
+      state: 'accepted',
+      attempt: 1,
+      state_reason: null,
+      deal_id: 'D1',
+      collab_id: 'C1',
       ...settled,
     });
     expect(await readEntry(db, unnamed)).toEqual({
-      ...{ state: 'accepted', attempt: 1, state_reason: 'created' },
+      state: 'accepted',
+      attempt: 1,
+      state_reason: 'created',
       ...none,
       ...settled,
     });
@@ -120,8 +133,14 @@ describe('an order that is ready, and whose claim was lost', () => {
     );
     expect(rows).toEqual([
       {
-        ...{ claim_id: claimId, body_hash: 'sent', claimed_at: CLAIMED_AT },
-        ...{ kind: 'accepted', http_status: 200, deal_id: 'D1', via: 'lost_claim', applied: true },
+        claim_id: claimId,
+        body_hash: 'sent',
+        claimed_at: CLAIMED_AT,
+        kind: 'accepted',
+        http_status: 200,
+        deal_id: 'D1',
+        via: 'lost_claim',
+        applied: true,
       },
     ]);
     expect(await db.transaction().execute(applyLostClaims), 'each claim is applied once').toBe(0);
@@ -169,8 +188,13 @@ describe('an order that is ready, and whose claim was lost', () => {
       .execute((trx) =>
         applyEvidences(trx, [
           {
-            ...{ orderId: 'named', orderPlatform: 'shopify', dealId: 'D9', collabId: null },
-            ...{ amount: null, currency: null, bodySha256: 'a' },
+            orderId: 'named',
+            orderPlatform: 'shopify',
+            dealId: 'D9',
+            collabId: null,
+            amount: null,
+            currency: null,
+            bodySha256: 'a',
           },
         ]),
       );
@@ -208,8 +232,10 @@ it.each([
     const entryId = await insertEntry(db, { runId, orderId: '1' });
     await lose(db, '1', { outcome: { kind: 'accepted', httpStatus: 200, ...credited } });
     expect(await readEntry(db, entryId)).toMatchObject({
-      ...{ state: 'accepted', state_reason: null },
-      ...{ deal_id: credited.dealId, collab_id: credited.collabId },
+      state: 'accepted',
+      state_reason: null,
+      deal_id: credited.dealId,
+      collab_id: credited.collabId,
     });
   },
 );
@@ -237,18 +263,18 @@ it('a lost claim takes an entry in any situation to what is known of it, if it i
     if (!isReady && !(row.state === 'in_doubt' && outcome.kind === 'accepted')) return row;
     const changed = {
       ...row,
-      ...{
-        state: outcome.kind,
-        attempt: isReady ? 3 : 2,
-        not_before: null,
-        state_changed_at: expect.any(Date),
-      },
+      state: outcome.kind,
+      attempt: isReady ? 3 : 2,
+      not_before: null,
+      state_changed_at: expect.any(Date),
       is_settled: outcome.kind === 'accepted',
     };
     return outcome.kind === 'accepted'
       ? { ...changed, deal_id: 'D1', collab_id: 'C1', state_reason: null }
       : {
-          ...{ ...changed, doubtful_attempt: row.doubtful_attempt ?? 3, state_reason: 'HTTP 502' },
+          ...changed,
+          doubtful_attempt: row.doubtful_attempt ?? 3,
+          state_reason: 'HTTP 502',
           doubted_at: row.doubted_at ?? CLAIMED_AT,
         };
   });
@@ -285,8 +311,12 @@ it('a lost claim is in the history of its entry and linked to it, from now on if
   );
   expect(rows).toEqual([
     {
-      ...{ entry_id: entryId, not_before: null, attempt: 1 },
-      ...{ is_linked: true, is_claimed_now: true, is_doubted_now: true },
+      entry_id: entryId,
+      not_before: null,
+      attempt: 1,
+      is_linked: true,
+      is_claimed_now: true,
+      is_doubted_now: true,
     },
   ]);
   expect((await readFacts(db, unchanged)).state).toBe('ready');
@@ -335,7 +365,10 @@ it('an order that was sent changes by a lost claim only from in doubt to accepte
   const { doubted_at } = await readEntry(db, again);
   await lose(db, 'again', { outcome: DOUBT });
   expect(await readEntry(db, again), 'it is in doubt since its first doubtful claim').toMatchObject({
-    ...{ state: 'in_doubt', attempt: 2, doubtful_attempt: 1, doubted_at },
+    state: 'in_doubt',
+    attempt: 2,
+    doubtful_attempt: 1,
+    doubted_at,
   });
   for (const orderId of ['settled', 'accepted']) await lose(db, orderId, { outcome: ACCEPTED });
   await lose(db, 'kept', { outcome: { ...DOUBT, reason: 'later' } });

@@ -74,6 +74,7 @@ it('a database that moved must be compared on the other machines that posted in 
     db,
   );
   expect(await readLedgerLocation(db, mine), 'a server that does not report it').toMatchObject({
-    ...{ now: null, isSame: true },
+    now: null,
+    isSame: true,
   });
 });

@@ -29,8 +29,11 @@ async function openHere() {
   const open = (exchange = HELLO, options = {}, given: Partial<PipelineConfig> = {}) =>
     openLedger(
       {
-        ...{ db, config: { ...config, ...given } as PipelineConfig, owner: randomUUID() },
-        ...{ progress: { note: (note) => void notes.push(note) }, options },
+        db,
+        config: { ...config, ...given } as PipelineConfig,
+        owner: randomUUID(),
+        progress: { note: (note) => void notes.push(note) },
+        options,
         onTarget: (target) => void targets.push(target),
       },
       { exchange: async () => exchange } as unknown as Client,
@@ -94,7 +97,9 @@ it('is not opened if the service refuses the key, cannot be reached, or names no
   const CHECK =
     'Check api.url (INFLUENCER_API_URL), the network, and whether the service is up. Then run the command again.';
   expect(await errorOf(open(answer(401, '{"error":"no such key"}')))).toEqual({
-    ...{ ...failed, code: 'key_refused', exitCode: 4 },
+    ...failed,
+    code: 'key_refused',
+    exitCode: 4,
     message: 'The service refused the API key: no such key',
     help: 'Compare api.key (INFLUENCER_API_KEY) with the API integration page of the service.',
   });
@@ -112,7 +117,9 @@ it('is not opened if the service refuses the key, cannot be reached, or names no
   expect(rows, 'nothing was changed').toEqual([]);
   await open();
   expect(await errorOf(open(answer(200, '{"message":"You are logged in - A2 - U1"}')))).toEqual({
-    ...{ code: 'wrong_account', exitCode: 4, safe: 'Nothing was sent.' },
+    code: 'wrong_account',
+    exitCode: 4,
+    safe: 'Nothing was sent.',
     message: `This ledger belongs to account ${ACCOUNT}, but the key belongs to account A2.`,
     help: `Use a key of account ${ACCOUNT} (api.key), or another database (database.url) for account A2.`,
   });
@@ -160,14 +167,12 @@ it('is begun anew only if another ledger has posted from here, and a person says
   expect(notes).toEqual(['This run starts a new ledger. 1 claim of another ledger does not count in it.']);
   expect(await audit()).toEqual([
     {
-      ...{
-        actor: 'ada',
-        via: 'command',
-        action: 'begin_new_ledger',
-        subject_kind: 'ledger',
-        subject: ACCOUNT,
-        reason: 'a new shop',
-      },
+      actor: 'ada',
+      via: 'command',
+      action: 'begin_new_ledger',
+      subject_kind: 'ledger',
+      subject: ACCOUNT,
+      reason: 'a new shop',
       summary: 'Began a new ledger: claims of another one do not count in it.',
       before: null,
       after: { disregarded_claims: 1 },

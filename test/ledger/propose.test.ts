@@ -89,8 +89,14 @@ describe('an entry that was not sent', () => {
     await db.updateTable('ledger.entries').set({ source: 'shop' }).execute();
     await ageEntries(db);
     await proposeBody(db, {
-      ...{ runId: later, entryId, body: OTHER, source: 'shop', amount: '7.00', currency: 'USD' },
-      ...{ brandId: 'B2', details: { code: 'MIA10' } },
+      runId: later,
+      entryId,
+      body: OTHER,
+      source: 'shop',
+      amount: '7.00',
+      currency: 'USD',
+      brandId: 'B2',
+      details: { code: 'MIA10' },
     });
     expect(Number(later)).toBeGreaterThan(Number(runId));
     expect(
@@ -100,8 +106,13 @@ describe('an entry that was not sent', () => {
         .execute(),
     ).toEqual([
       {
-        ...{ body_hash: OTHER, source: 'shop', brand_id: 'B2', amount: '7.0000', currency: 'USD' },
-        ...{ details: { code: 'MIA10' }, run_id: later },
+        body_hash: OTHER,
+        source: 'shop',
+        brand_id: 'B2',
+        amount: '7.0000',
+        currency: 'USD',
+        details: { code: 'MIA10' },
+        run_id: later,
       },
     ]);
     expect(await changedEntries(db)).toEqual([entryId]);
@@ -148,7 +159,8 @@ describe('an entry that was not sent', () => {
 
   it('and that was held for a reason of its own stays held for it, with the changed body', async () => {
     const { db, worker, runId, entryId, first } = await openLedger({
-      ...{ state: 'held', reason: 'credited_elsewhere' },
+      state: 'held',
+      reason: 'credited_elsewhere',
     });
     expect(await proposeBody(db, { runId, entryId, body: first })).toMatchObject({ replaced: 0 });
     expect(await proposeBody(db, { runId, entryId, body: OTHER })).toMatchObject({ replaced: 1 });
@@ -262,7 +274,11 @@ describe('an order without an entry', () => {
     const stated = { source: 'shop', brand_id: 'B1', amount: '7.0000', currency: 'EUR', run_id: runId };
     expect(await db.selectFrom('ledger.entries').selectAll().orderBy('entry_id').execute()).toMatchObject(
       ['older', 'newer'].map((order_id) => ({
-        ...{ ...created, ...stated, account_id: ACCOUNT, order_platform: 'shopify', order_id },
+        ...created,
+        ...stated,
+        account_id: ACCOUNT,
+        order_platform: 'shopify',
+        order_id,
         details: { code: 'MIA10' },
       })),
     );
@@ -497,7 +513,10 @@ describe('an entry that was sent, or perhaps sent', () => {
     it('in its currency: no difference can be computed, so it is held', async () => {
       expect(await adjust({ body: OTHER, amount: '15000', currency: 'JPY', versionId: '7' })).toEqual([
         {
-          ...{ ...stated, kind: 'held', new_amount: null, order_version_id: '7' },
+          ...stated,
+          kind: 'held',
+          new_amount: null,
+          order_version_id: '7',
           detail: 'Source shop states 15000 JPY; it was sent in EUR.',
         },
       ]);
@@ -546,12 +565,18 @@ describe('an entry that was sent, or perhaps sent', () => {
         ),
       ).toEqual([
         {
-          ...{ ...stated, kind: 'changed', new_amount: '7.0000', is_elsewhere: true },
+          ...stated,
+          kind: 'changed',
+          new_amount: '7.0000',
+          is_elsewhere: true,
           detail: 'Source other states the order otherwise.',
         },
         { ...stated, kind: 'excluded', new_amount: null, detail: 'No longer credited: test.' },
         {
-          ...{ ...stated, kind: 'changed', new_amount: '7.0000', is_elsewhere: true },
+          ...stated,
+          kind: 'changed',
+          new_amount: '7.0000',
+          is_elsewhere: true,
           detail: 'Source other states the order otherwise.',
         },
       ]);
@@ -589,7 +614,9 @@ describe('an entry that was sent, or perhaps sent', () => {
         ),
       ).toEqual([
         {
-          ...{ ...stated, kind: 'changed', new_amount: '7.0000' },
+          ...stated,
+          kind: 'changed',
+          new_amount: '7.0000',
           detail: 'Source new states the order in place of shop.',
         },
         { ...stated, kind: 'excluded', new_amount: null, detail: 'No longer credited: test.' },

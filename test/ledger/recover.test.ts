@@ -97,7 +97,9 @@ describe('the journal of a process that has ended', () => {
     writeFileSync(open, text);
     const { answered, neverSent, unreadable } = await settle();
     expect({ answered, neverSent, unreadable: unreadable.length }).toEqual({
-      ...{ answered: 1, neverSent: 0, unreadable: what === 'is damaged' ? 1 : 0 },
+      answered: 1,
+      neverSent: 0,
+      unreadable: what === 'is damaged' ? 1 : 0,
     });
     expect(await states()).toEqual(['sending', 'sending', 'accepted', 'accepted']);
   });
@@ -173,7 +175,9 @@ describe('the journal of a process that has ended', () => {
       },
     });
     expect(await settleJournals(slow, { folder, ledgerId, now: new Date() })).toMatchObject({
-      ...{ answered: 0, neverSent: 0, closed: [{}] },
+      answered: 0,
+      neverSent: 0,
+      closed: [{}],
     });
     expect(await states()).toEqual(['ready', 'sending', 'accepted', 'accepted']);
   });
@@ -188,7 +192,9 @@ describe('the journal of a process that has ended', () => {
     writeFileSync(join(folder, `${owner}.open.ndjson`), text);
     const name = closedName(ledgerId, '0', owner);
     expect(await settleJournals(db, { folder, ledgerId, now: new Date() })).toEqual({
-      ...{ answered: 0, neverSent: 0, unreadable: [] },
+      answered: 0,
+      neverSent: 0,
+      unreadable: [],
       closed: [{ owner, name, path: join(folder, name) }],
     });
     expect(readdirSync(folder)).toContain(name);
@@ -224,7 +230,11 @@ describe('a restored database', () => {
     await sql`select setval('ledger.claim_numbers', 1, false)`.execute(db);
     const recover = () => recoverLedger(db, { ...options, ...decision, acceptsUndescribed: false });
     expect(await recover()).toEqual({
-      ...{ claims: 4, accepted: 2, inDoubt: 1, notProcessed: 1, undescribed: 0 },
+      claims: 4,
+      accepted: 2,
+      inDoubt: 1,
+      notProcessed: 1,
+      undescribed: 0,
       amounts: [{ currency: 'EUR', amount: '14.0000' }],
     });
     expect(await recover(), 'a second time').toMatchObject({ claims: 0 });
@@ -246,7 +256,10 @@ describe('a restored database', () => {
       const folders = isAnsweredFirst ? [folder, copies] : [copies, folder];
       const given = { ...options, ...decision, folders, acceptsUndescribed: false };
       expect(await recoverLedger(db, given)).toMatchObject({
-        ...{ claims: 4, accepted: 2, inDoubt: 1, notProcessed: 1 },
+        claims: 4,
+        accepted: 2,
+        inDoubt: 1,
+        notProcessed: 1,
       });
     }
   });
@@ -260,7 +273,9 @@ describe('a restored database', () => {
       writeFileSync(open, change(readFileSync(open, 'utf8')));
       await restore();
       expect(await recoverLedger(db, { ...options, ...decision, acceptsUndescribed: false })).toMatchObject({
-        ...{ accepted: 2, inDoubt: 2, notProcessed: 0 },
+        accepted: 2,
+        inDoubt: 2,
+        notProcessed: 0,
       });
     }
   });
@@ -322,7 +337,8 @@ describe('a restored database', () => {
     // Another journal describes one of them: nothing beyond it is missing.
     await note(ledgerId, 6);
     expect(await recoverLedger(db, { ...options, ...decision, acceptsUndescribed: false })).toMatchObject({
-      ...{ claims: 1, undescribed: 1 + 2 },
+      claims: 1,
+      undescribed: 1 + 2,
     });
     const { rows: both } = await sql`select ranges from ledger.recoveries order by recovery_id`.execute(db);
     expect(both[1]).toEqual({ ranges: [] });

@@ -11,8 +11,14 @@ import { ageEntries, changedEntries, insertEntry, mustClaim, startWorker } from 
 /** Seeds orders of a platform. The name of the file is also its digest. */
 function seed(db: Database, fileName: string, orderIds: readonly string[], orderPlatform = 'shopify') {
   const rows = orderIds.map((orderId, index) => ({
-    ...{ line: index + 2, orderPlatform, orderId, amount: '10.00', currency: 'EUR' },
-    ...{ dealId: null, collabId: null, reason: null },
+    line: index + 2,
+    orderPlatform,
+    orderId,
+    amount: '10.00',
+    currency: 'EUR',
+    dealId: null,
+    collabId: null,
+    reason: null,
   }));
   return seedLedger(db, { fileName, fileSha256: fileName, reason: 'before', seededBy: 'ada', rows });
 }
@@ -87,7 +93,10 @@ it('a file is seeded once, unless its seed was undone; undoing releases the orde
   const first = await seed(db, 'a.csv', ['both', 'one', 'other reason']);
   const second = await seed(db, 'b.csv', ['both']);
   expect(await seed(db, 'a.csv', ['both']), 'the same file').toMatchObject({
-    ...{ seedId: first.seedId, isKnown: true, orders: 3, heldBack: 0 },
+    seedId: first.seedId,
+    isKnown: true,
+    orders: 3,
+    heldBack: 0,
   });
   const undo = (seedId = '') => undoSeed(db, { seedId, reason: 'a wrong file', undoneBy: 'bob' });
   expect(await undo('99')).toEqual({ kind: 'unknown' });
@@ -122,8 +131,14 @@ it('a file is seeded once, unless its seed was undone; undoing releases the orde
   );
   const seeds = await listSeeds(db);
   expect(seeds[2]).toEqual({
-    ...{ seedId: '1', fileName: 'a.csv', orders: 3, reason: 'before', seededBy: 'ada', undoneBy: 'bob' },
-    ...{ seededAt: expect.any(Date), undoneAt: expect.any(Date) },
+    seedId: '1',
+    fileName: 'a.csv',
+    orders: 3,
+    reason: 'before',
+    seededBy: 'ada',
+    undoneBy: 'bob',
+    seededAt: expect.any(Date),
+    undoneAt: expect.any(Date),
   });
   const evidence = await db
     .selectFrom('ledger.evidence')
@@ -131,8 +146,16 @@ it('a file is seeded once, unless its seed was undone; undoing releases the orde
     .orderBy('evidence_id')
     .executeTakeFirst();
   expect(evidence).toMatchObject({
-    ...{ kind: 'seeded', seed_id: '1', order_platform: 'shopify', order_id: 'both', entry_id: '1' },
-    ...{ deal_id: null, collab_id: null, amount: '10.0000', currency: 'EUR', reason: null },
+    kind: 'seeded',
+    seed_id: '1',
+    order_platform: 'shopify',
+    order_id: 'both',
+    entry_id: '1',
+    deal_id: null,
+    collab_id: null,
+    amount: '10.0000',
+    currency: 'EUR',
+    reason: null,
   });
   expect(seeds.map(({ seedId, fileName, orders, undoneBy }) => [seedId, fileName, orders, undoneBy])).toEqual(
     [
@@ -181,8 +204,13 @@ it('of seeded orders whose ids may be spelled otherwise the loose form is known,
     .execute((trx) =>
       applyEvidences(trx, [
         {
-          ...{ orderId: '#9', orderPlatform: 'shopify', dealId: null, collabId: null },
-          ...{ amount: null, currency: null, bodySha256: 'a' },
+          orderId: '#9',
+          orderPlatform: 'shopify',
+          dealId: null,
+          collabId: null,
+          amount: null,
+          currency: null,
+          bodySha256: 'a',
         },
       ]),
     );

@@ -141,7 +141,8 @@ it('what a person decides is recorded in the currency that was sent: what the or
   );
   expect(await settle('returned')).toEqual(
     decided.map((row) => ({
-      ...{ ...row, said: 'refunded 0.0000' },
+      ...row,
+      said: 'refunded 0.0000',
       detail: 'A person decided that all of it was returned.',
     })),
   );

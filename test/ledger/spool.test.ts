@@ -90,7 +90,9 @@ it('an answer of which the disk takes only a part is not acknowledged, and stays
   expect(stdout).toBe('EFBIG\nkept\n');
   await endLeases(db, worker);
   expect(await replaySpool(db, join(folder, 'spool'), randomUUID())).toEqual({
-    ...{ answers: 1, lost: 0, unreadable: 0 },
+    answers: 1,
+    lost: 0,
+    unreadable: 0,
   });
   expect(await reapLost(db)).toBe(1);
   expect((await readFacts(db, long ?? '')).state).toBe('in_doubt');
@@ -201,7 +203,9 @@ it('an answer that does not name its claim counts only for the attempt of the pr
   for (const answer of [accepted(ofOther), { ...accepted(mine), attempt: 2 }, accepted(mine)])
     spool.append(answer);
   expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toEqual({
-    ...{ answers: 1, lost: 0, unreadable: 2 },
+    answers: 1,
+    lost: 0,
+    unreadable: 2,
   });
   expect((await readFacts(db, mine)).state).toBe('accepted');
   expect((await readFacts(db, ofOther)).state).toBe('sending');
@@ -229,7 +233,9 @@ it('a line that is no answer of an attempt is set aside, whichever part of it is
   mkdirSync(join(folder, 'spool'));
   writeFileSync(path, [...odd, answer].map((line) => `${JSON.stringify(line)}\n`).join(''));
   expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toEqual({
-    ...{ answers: 1, lost: 0, unreadable: odd.length },
+    answers: 1,
+    lost: 0,
+    unreadable: odd.length,
   });
   expect(countUnreadable(join(folder, 'spool'))).toBe(odd.length);
   expect((await readFacts(db, entryId)).state).toBe('accepted');

@@ -217,7 +217,10 @@ describe('a ledger entry in Postgres', () => {
     const read = () => db.selectFrom('ledger.entries').selectAll().orderBy('entry_id').execute();
     const before = await read();
     const answers = cases.map(({ outcome, attempt }, place) => ({
-      ...{ entryId: entryIds[place] ?? '', attempt, outcome, backoffMs: 60_000 },
+      entryId: entryIds[place] ?? '',
+      attempt,
+      outcome,
+      backoffMs: 60_000,
     }));
     const states = await recordAnswers(db, answers, 'direct');
     const expected = cases.map(({ outcome, attempt, title }, place) => {
@@ -228,13 +231,14 @@ describe('a ledger entry in Postgres', () => {
         return { title, row: { ...row, recorded: null, not_before: row.not_before !== null } };
       const isUnsent = outcome.kind === 'not_written' || outcome.kind === 'throttled';
       const changed = {
-        ...{ recorded: after.state, owner: null, not_before: isUnsent, state_changed_at: expect.any(Date) },
-        ...{
-          state: after.state,
-          attempt: after.attempt,
-          not_sent: after.notSent,
-          doubtful_attempt: after.doubtfulAttempt,
-        },
+        recorded: after.state,
+        owner: null,
+        not_before: isUnsent,
+        state_changed_at: expect.any(Date),
+        state: after.state,
+        attempt: after.attempt,
+        not_sent: after.notSent,
+        doubtful_attempt: after.doubtfulAttempt,
         is_settled: ['accepted', 'rejected', 'written_off'].includes(after.state),
         doubted_at: after.doubtfulAttempt === null ? null : (row.doubted_at ?? row.state_changed_at),
         deal_id: outcome.kind === 'accepted' ? 'D1' : 'D0',
@@ -362,7 +366,10 @@ describe('a ledger entry in Postgres', () => {
     expect(await record(outcomes.in_doubt, 'spool')).toEqual([null]);
     await mustClaim(worker, entryId);
     const both = [outcomes.in_doubt, outcomes.accepted].map((outcome, index) => ({
-      ...{ entryId, attempt: index + 1, outcome, backoffMs: 0 },
+      entryId,
+      attempt: index + 1,
+      outcome,
+      backoffMs: 0,
     }));
     expect(await recordAnswers(db, both, 'journal'), 'each is about its own attempt').toEqual([
       null,
@@ -375,12 +382,22 @@ describe('a ledger entry in Postgres', () => {
       .execute();
     expect(answers).toEqual([
       {
-        ...{ attempt: 1, kind: 'throttled', http_status: 429, message: null, retry_after_ms: '7000' },
-        ...{ via: 'direct', applied: true },
+        attempt: 1,
+        kind: 'throttled',
+        http_status: 429,
+        message: null,
+        retry_after_ms: '7000',
+        via: 'direct',
+        applied: true,
       },
       {
-        ...{ attempt: 1, kind: 'in_doubt', http_status: 500, message: 'HTTP 500', retry_after_ms: null },
-        ...{ via: 'spool', applied: false },
+        attempt: 1,
+        kind: 'in_doubt',
+        http_status: 500,
+        message: 'HTTP 500',
+        retry_after_ms: null,
+        via: 'spool',
+        applied: false,
       },
       expect.objectContaining({ attempt: 1, kind: 'in_doubt', via: 'journal', applied: false }),
       expect.objectContaining({ attempt: 2, kind: 'accepted', via: 'journal', applied: true }),

@@ -12,8 +12,15 @@ import { setup } from '../support/setup.ts';
 
 const PLACE: ClaimedAttempt = {
   claim: {
-    ...{ ledgerId: randomUUID(), claimNo: '1', claimId: randomUUID(), accountId: 'A1', effect: 'referral' },
-    ...{ keyHash: 'k', bodyHash: 'b', amount: '1.00', currency: 'EUR' },
+    ledgerId: randomUUID(),
+    claimNo: '1',
+    claimId: randomUUID(),
+    accountId: 'A1',
+    effect: 'referral',
+    keyHash: 'k',
+    bodyHash: 'b',
+    amount: '1.00',
+    currency: 'EUR',
   },
   entryId: '1',
   attempt: 1,

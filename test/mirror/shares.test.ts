@@ -165,7 +165,11 @@ function spreadOver(
 ): (of: UnitsOf) => Spread {
   const key = 'key-of-the-stub';
   const client = createClient({
-    ...{ url: service.url, key, connections: 8, timeoutMs: 20_000, connectTimeoutMs: 10_000 },
+    url: service.url,
+    key,
+    connections: 8,
+    timeoutMs: 20_000,
+    connectTimeoutMs: 10_000,
   });
   const sourceClients = openSourceClients();
   onTestFinished(async () => {
@@ -173,7 +177,11 @@ function spreadOver(
     await client.close();
   });
   const site: UnitSite = {
-    ...{ db, client, sourceClients, config: configOf(folder, service.url, SETTINGS), onTarget() {} },
+    db,
+    client,
+    sourceClients,
+    config: configOf(folder, service.url, SETTINGS),
+    onTarget() {},
     findJob: () => ({ job: SETTINGS, kind: mirrorAccount as never }),
   };
   return ({ runId, job }) =>

@@ -304,7 +304,9 @@ type Served = {
   readonly since: string;
 };
 const event = (at: string | null, old: unknown, rate: unknown, more: object = {}) => ({
-  ...{ at, rates: [old, rate] as const, ...more },
+  at,
+  rates: [old, rate] as const,
+  ...more,
 });
 /** What the mirror reads if nothing else is said. */
 const TWICE: NonNullable<Served['read']> = [
@@ -315,27 +317,25 @@ const SERVED: readonly Served[] = [
   { what: 'only the mirror', events: [], since: '- 10, 05 10, 20 12' },
   {
     what: 'the same rate again, and none',
-    ...{
-      read: [
-        ['05', 10],
-        ['08', 10],
-        ['09', null],
-        ['20', 12],
-        ['21', 12],
-      ],
-    },
-    ...{ events: [], since: '- 10, 05 10, 20 12' },
+    read: [
+      ['05', 10],
+      ['08', 10],
+      ['09', null],
+      ['20', 12],
+      ['21', 12],
+    ],
+    events: [],
+    since: '- 10, 05 10, 20 12',
   },
   {
     what: 'a rate that was read again after another one',
-    ...{
-      read: [
-        ['05', 10],
-        ['08', 12],
-        ['20', 10],
-      ],
-    },
-    ...{ events: [], since: '- 10, 05 10, 08 12, 20 10' },
+    read: [
+      ['05', 10],
+      ['08', 12],
+      ['20', 10],
+    ],
+    events: [],
+    since: '- 10, 05 10, 08 12, 20 10',
   },
   {
     what: 'no percentage',
@@ -358,7 +358,8 @@ const SERVED: readonly Served[] = [
   { what: 'the change', events: [event('10', 10, 12)], since: '- 10, 05 10, 10 12!, 20 12' },
   {
     what: 'two changes, told in the other order',
-    ...{ events: [event('12', 11, 12), event('10', 10, 11)], since: '- 10, 05 10, 10 11!, 12 12!, 20 12' },
+    events: [event('12', 11, 12), event('10', 10, 11)],
+    since: '- 10, 05 10, 10 11!, 12 12!, 20 12',
   },
   {
     what: 'changes that do not follow one another',
@@ -704,7 +705,8 @@ describe('a row from a number of orders or a revenue on', () => {
     const instant = '2025-01-03T10:00:00Z';
     const db = await open(
       ...[instant, '2025-01-02', instant, '2025-01-04', '2025-01-05', '2025-02-01'].map((at, index) => ({
-        ...{ at, refunded: index === 3 ? 100 : 0 },
+        at,
+        refunded: index === 3 ? 100 : 0,
       })),
     );
     const monthly = rules([TIERS, 'D1,10,,,,,,', 'D1,20,,3,,month,,']);
@@ -878,7 +880,10 @@ describe('a minimum payout', () => {
     );
     const terms = rules([TIERS, 'D1,10,EUR,,,,,30', 'D2,10,,,,,,', 'D3,10,EUR,,,,,10', ',,EUR,,,,,20']);
     const carried = ['D1', 'D2'].map((dealId) => ({
-      ...{ dealId, influencerHandle: null, currency: 'EUR', amount: '10.0000' },
+      dealId,
+      influencerHandle: null,
+      currency: 'EUR',
+      amount: '10.0000',
       minimum: dealId === 'D1' ? '30.0000' : '20.0000',
     }));
     expect(await earned(db, terms, '2025-01')).toEqual(['4: 10 by 4', '5: 10 by 2']);

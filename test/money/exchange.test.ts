@@ -141,7 +141,10 @@ statements: {terms: ./terms.csv, reporting_currency: eur, fx: ./fx.csv, margin_p
     expect(profit.rows).toEqual([{ profit: '12.00199984' }]);
     const precise = await shop.cli('returns', '--one-currency', '--json');
     expect(JSON.parse(precise.stdout)).toMatchObject({
-      ...{ net_amount: '155.00', net_at_least: '155.00', cost_amount: '25.50', cost_at_least: '25.50' },
+      net_amount: '155.00',
+      net_at_least: '155.00',
+      cost_amount: '25.50',
+      cost_at_least: '25.50',
       profit_amount: '52.00',
     });
     // At the rates of the days on which the lines count: 10 EUR, 6 USD at 0.9, 1 USD at 0.6, and the fee.

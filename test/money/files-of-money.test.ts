@@ -39,8 +39,15 @@ describe('a row of terms.csv', () => {
     expect(parse({ ...given, valid_from: '2026-01-01', valid_to: '2026-01-01' })).toEqual({
       rows: [
         termsOf({
-          ...{ ratePercent: '12.5', currency: 'EUR', customer: 'new', firstDays: 9999, fromOrders: 2 },
-          ...{ fromRevenue: '1000.50', tier: 'all', validFrom: '2026-01-01', validTo: '2026-01-01' },
+          ratePercent: '12.5',
+          currency: 'EUR',
+          customer: 'new',
+          firstDays: 9999,
+          fromOrders: 2,
+          fromRevenue: '1000.50',
+          tier: 'all',
+          validFrom: '2026-01-01',
+          validTo: '2026-01-01',
           text: 'deal_id=D1 rate=12.5 % currency=eur customer=NEW first_days=9999 from_orders=2 from_revenue=1000.50 tier=ALL valid_from=2026-01-01 valid_to=2026-01-01',
         }),
       ],
@@ -52,8 +59,13 @@ describe('a row of terms.csv', () => {
     ).toEqual({
       rows: [
         termsOf({
-          ...{ cap: '500', minPayout: '20.00', fixedFee: '100', excludedSkus: ['a', 'b*'], currency: 'EUR' },
-          ...{ validFrom: '2026-02-01', validTo: '2026-02-28' },
+          cap: '500',
+          minPayout: '20.00',
+          fixedFee: '100',
+          excludedSkus: ['a', 'b*'],
+          currency: 'EUR',
+          validFrom: '2026-02-01',
+          validTo: '2026-02-28',
           text: 'deal_id=D1 fixed_fee=100 currency=EUR excluded_skus=A;b*; a ; cap=500 min_payout=20.00 valid_from=2026-02-01 valid_to=2026-02-28',
         }),
       ],
@@ -265,12 +277,20 @@ describe('a row of terms.csv', () => {
       ]),
     ).toEqual([
       {
-        ...{ dealId: 'D1', code: null, since: ['-infinity', '2026-02-01', '2026-03-01'] },
-        ...{ rates: ['10', '10', '12'], lines: [2, 2, 3], skus: [['a'], ['a', 'b'], []] },
+        dealId: 'D1',
+        code: null,
+        since: ['-infinity', '2026-02-01', '2026-03-01'],
+        rates: ['10', '10', '12'],
+        lines: [2, 2, 3],
+        skus: [['a'], ['a', 'b'], []],
       },
       {
-        ...{ dealId: null, code: 'mia10', since: ['-infinity', '2026-12-31', '2027-01-01'] },
-        ...{ rates: [null, '15', null], lines: [null, 6, null], skus: [[], [], []] },
+        dealId: null,
+        code: 'mia10',
+        since: ['-infinity', '2026-12-31', '2027-01-01'],
+        rates: [null, '15', null],
+        lines: [null, 6, null],
+        skus: [[], [], []],
       },
       { dealId: null, code: null, since: ['-infinity'], rates: [null], lines: [null], skus: [['gift-*']] },
     ]);

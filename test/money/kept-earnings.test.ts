@@ -54,8 +54,17 @@ const TERMS = [
 const RULES = rulesOf(TERMS);
 
 const order = (given: Partial<Extract<Step, { kind: 'order' }>>): Step => ({
-  ...{ kind: 'order', dealId: 'D1', collabId: null, currency: 'EUR', code: null, handle: 'mia' },
-  ...{ state: 'accepted', hasLines: true, dayNo: 3, amount: 1_000, ...given },
+  kind: 'order',
+  dealId: 'D1',
+  collabId: null,
+  currency: 'EUR',
+  code: null,
+  handle: 'mia',
+  state: 'accepted',
+  hasLines: true,
+  dayNo: 3,
+  amount: 1_000,
+  ...given,
 });
 /** At least one order of each standing in January. */
 const ORDERS: readonly Step[] = [

@@ -105,8 +105,14 @@ it('what is usual is that of the time before a leak, however long it has lasted'
     values ('orders', 2, 'MIA10', 'mia10', 'mia.test', 'DEALMIA', 'deal:DEALMIA')`.execute(db);
   expect(await findLeaks(db, { now: new Date('2026-11-25T12:00:00Z') })).toMatchObject([
     {
-      ...{ since: '2026-11-05', began: { from: '2026-11-06', to: '2026-11-06' }, days: 2, orders: 24 },
-      ...{ withoutLink: 20, usualOrders: 4, usualWithoutLink: 0, usualShare: 0 },
+      since: '2026-11-05',
+      began: { from: '2026-11-06', to: '2026-11-06' },
+      days: 2,
+      orders: 24,
+      withoutLink: 20,
+      usualOrders: 4,
+      usualWithoutLink: 0,
+      usualShare: 0,
     },
   ]);
 });

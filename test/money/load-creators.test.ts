@@ -21,12 +21,20 @@ it('a statement goes to the row of its deal, else to that of its creator, else t
   const to = (dealId: string, influencerHandle: string | null) =>
     findAddressee(creators, { dealId, influencerHandle });
   expect(to('D1', 'mia.test')).toEqual({
-    ...{ dealId: 'D1', influencerHandle: null, name: 'Mia GmbH', address: ['A', 'B'] },
-    ...{ email: 'mia@example.com', language: 'de' },
+    dealId: 'D1',
+    influencerHandle: null,
+    name: 'Mia GmbH',
+    address: ['A', 'B'],
+    email: 'mia@example.com',
+    language: 'de',
   });
   expect(to('D2', 'MIA.test')).toEqual({
-    ...{ dealId: null, influencerHandle: 'mia.test', name: 'Mia', address: [] },
-    ...{ email: null, language: null },
+    dealId: null,
+    influencerHandle: 'mia.test',
+    name: 'Mia',
+    address: [],
+    email: null,
+    language: null,
   });
   expect(to('D2', 'ben')).toMatchObject({ name: null, email: 'ben@example.com' });
   expect(to('D3', 'ben')).toMatchObject({ name: 'Zoe' });
@@ -49,7 +57,8 @@ it.each([
     thrown = error;
   }
   expect(thrown instanceof KnownError ? thrown.details : thrown).toMatchObject({
-    ...{ code: 'creators_unusable', exitCode: 2 },
+    code: 'creators_unusable',
+    exitCode: 2,
     problems: [{ where: expect.stringContaining(`creators.csv:${line} `) }],
   });
 });

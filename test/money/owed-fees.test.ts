@@ -55,16 +55,24 @@ const OWNED: readonly {
   { code: 'unread', of: [['kim', 'M9']], owner: 'M9 kim -' },
   { code: 'none', of: [], owner: '- - -' },
   {
-    ...{ code: 'same', of: [['mia', 'M1']], owner: 'M1 mia.now B1', closed: 'mia.now' },
-    ...{ assigned: ['@Mia.Now', null], credited: ['MIA.now', 'M7'] },
+    code: 'same',
+    of: [['mia', 'M1']],
+    owner: 'M1 mia.now B1',
+    closed: 'mia.now',
+    assigned: ['@Mia.Now', null],
+    credited: ['MIA.now', 'M7'],
   },
   { code: 'assigned', of: [['mia', 'M1']], owner: 'M1 mia.now B1', assigned: ['ben', 'M1'], isOnly: false },
   { code: 'credited', of: [['mia', 'M1']], owner: 'M1 mia.now B1', credited: ['ben', 'M1'], isOnly: false },
   { code: 'closed', of: [['mia', 'M1']], owner: 'M1 mia.now B1', closed: 'ben', isOnly: false },
   // Who names no creator names the deal.
   {
-    ...{ code: 'unnamed', of: [['mia', 'M1']], owner: 'M1 mia.now B1', closed: '' },
-    ...{ assigned: [null, 'M1'], credited: [null, 'M1'] },
+    code: 'unnamed',
+    of: [['mia', 'M1']],
+    owner: 'M1 mia.now B1',
+    closed: '',
+    assigned: [null, 'M1'],
+    credited: [null, 'M1'],
   },
   { code: 'moved', of: [['mia', 'M1']], owner: 'M1 mia.now B1', credited: [null, 'M2'], isOnly: false },
   { code: 'lost', of: [['mia', 'M1']], owner: 'M1 mia.now B1', assigned: [null, 'M2'], isOnly: false },
@@ -354,8 +362,12 @@ it('a fee is new, corrected or unknown, by what the terms state now, what was cl
     now === null
       ? []
       : termsOf({
-          ...{ line: at + 2, dealId: isDeal(of) ? of : null, codeFolded: isDeal(of) ? null : of },
-          ...{ fixedFee: String(now[1]), currency: now[2] ?? 'EUR', validFrom: now[0] },
+          line: at + 2,
+          dealId: isDeal(of) ? of : null,
+          codeFolded: isDeal(of) ? null : of,
+          fixedFee: String(now[1]),
+          currency: now[2] ?? 'EUR',
+          validFrom: now[0],
         }),
   );
   const lines = async (dealId: string | null) => {
@@ -380,8 +392,11 @@ it('a fee is new, corrected or unknown, by what the terms state now, what was cl
   // A minimum for everybody is one of each deal: a fee of a code is paid however small it is, and what is settled is not carried.
   const fee = (of: string, amount: number, validFrom = '2025-04-01') =>
     termsOf({
-      ...{ dealId: isDeal(of) ? of : null, codeFolded: isDeal(of) ? null : of },
-      ...{ fixedFee: String(amount), currency: 'USD', validFrom },
+      dealId: isDeal(of) ? of : null,
+      codeFolded: isDeal(of) ? null : of,
+      fixedFee: String(amount),
+      currency: 'USD',
+      validFrom,
     });
   for (const [at, of] of ['L1', 'E1'].entries())
     await sql`

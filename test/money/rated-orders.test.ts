@@ -113,17 +113,15 @@ type Change = Omit<Extract<Step, { kind: 'adjust' }>, 'of'> | Omit<Extract<Step,
 const adjusted = (
   amount: number | null,
   given: Partial<Omit<Extract<Step, { kind: 'adjust' }>, 'kind' | 'amount'>> = {},
-): Change => ({ ...{ kind: 'adjust', amount, ...given } });
+): Change => ({ kind: 'adjust', amount, ...given });
 const restated = (given: Partial<Extract<Step, { kind: 'restate' }>>): Change => ({
-  ...{
-    kind: 'restate',
-    dayNo: 3,
-    code: 'MIA',
-    outcome: 'attributed',
-    isOtherCurrency: false,
-    refunded: null,
-    ...given,
-  },
+  kind: 'restate',
+  dayNo: 3,
+  code: 'MIA',
+  outcome: 'attributed',
+  isOtherCurrency: false,
+  refunded: null,
+  ...given,
 });
 
 /** Its export has another currency under a new name; under the one with which it was sent, 25 are refunded. */

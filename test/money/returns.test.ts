@@ -15,7 +15,9 @@ import { termsOf as rowOf, rulesOf } from '../support/terms.ts';
 
 const termsOf = (given: Parameters<typeof rowOf>[0]) => rowOf({ ratePercent: '10', ...given });
 const RULES: ReturnRules = {
-  ...{ ...rulesOf([termsOf({ ratePercent: '10' })]), marginPercent: '50', exchange: null },
+  ...rulesOf([termsOf({ ratePercent: '10' })]),
+  marginPercent: '50',
+  exchange: null,
 };
 
 type Order = {
@@ -207,7 +209,13 @@ describe('the revenue and cost of a deal in a month', () => {
       { ...known, month: '2025-06', orders: 1, net: 100, commission: 10 },
       // Whatever is unknown of an order whose net revenue is unknown, it counts once. A month may be of one creator, or of several.
       {
-        ...{ ...known, deal_id: 'D2', orders: 2, net: 100, commission: 0, unrated: 1, unvalued: 1 },
+        ...known,
+        deal_id: 'D2',
+        orders: 2,
+        net: 100,
+        commission: 0,
+        unrated: 1,
+        unvalued: 1,
         handle: expect.stringMatching(/^@?ben$/i),
       },
       { ...known, deal_id: 'D3', orders: 2, net: 100, commission: 0, unlined: 1, handle: null },

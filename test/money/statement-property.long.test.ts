@@ -123,8 +123,12 @@ type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 /** Orders on the days before and in which the first days of D1 begin and end. */
 const EDGES: Step[] = [
   ...[BEGAN - 1, BEGAN, BEGAN + FIRST_DAYS - 1, BEGAN + FIRST_DAYS].map((dayNo) => ({
-    ...{ kind: 'order' as const, dealId: 'D1' as const, currency: 'EUR' as const, dayNo },
-    ...{ amount: 1_000_000n, lines: null },
+    kind: 'order' as const,
+    dealId: 'D1' as const,
+    currency: 'EUR' as const,
+    dayNo,
+    amount: 1_000_000n,
+    lines: null,
   })),
   { kind: 'close', months: 2 },
   { kind: 'close', months: 1 },
@@ -145,7 +149,9 @@ it('all closed lines of an order add up to its earnings, whatever is refunded, e
       const orders: Order[] = [];
       let conditions: Conditions = {
         tier: { fromOrders: 3, rate: 2_000, of: 'all' },
-        ...{ firstRate: 1_500, minimum: null, cap: 500_000n },
+        firstRate: 1_500,
+        minimum: null,
+        cap: 500_000n,
       };
       // The rate of the third deal is unknown.
       const rates = new Map([

@@ -20,13 +20,21 @@ describe('terms.csv', () => {
     ).toEqual([
       termsOf({ line: 2, text: 'deal_id=D1 rate=12.5', ratePercent: '12.5' }),
       termsOf({
-        ...{ line: 3, text: 'code=Été 10 rate=8% valid_from=2026-01-01 valid_to=2026-06-30' },
-        ...{ dealId: null, codeFolded: 'été10', ratePercent: '8' },
-        ...{ validFrom: '2026-01-01', validTo: '2026-06-30' },
+        line: 3,
+        text: 'code=Été 10 rate=8% valid_from=2026-01-01 valid_to=2026-06-30',
+        dealId: null,
+        codeFolded: 'été10',
+        ratePercent: '8',
+        validFrom: '2026-01-01',
+        validTo: '2026-06-30',
       }),
       termsOf({
-        ...{ line: 4, text: 'deal_id=D2 fixed_fee=300.00 currency=eur valid_from=2026-03-01' },
-        ...{ dealId: 'D2', fixedFee: '300.00', currency: 'EUR', validFrom: '2026-03-01' },
+        line: 4,
+        text: 'deal_id=D2 fixed_fee=300.00 currency=eur valid_from=2026-03-01',
+        dealId: 'D2',
+        fixedFee: '300.00',
+        currency: 'EUR',
+        validFrom: '2026-03-01',
       }),
     ]);
   });

@@ -24,7 +24,12 @@ const RULES = rulesOf(
     termsOf({ line: 4, text: 'min', dealId: 'D2', ratePercent: '20', minPayout: '50', currency: 'EUR' }),
     termsOf({ line: 5, text: 'fee', fixedFee: '100', currency: 'EUR', validFrom: '2025-03-05' }),
     termsOf({
-      ...{ line: 6, text: 'of code', dealId: null, codeFolded: 'mia', fixedFee: '7', currency: 'USD' },
+      line: 6,
+      text: 'of code',
+      dealId: null,
+      codeFolded: 'mia',
+      fixedFee: '7',
+      currency: 'USD',
       validFrom: '2025-03-01',
     }),
     termsOf({ line: 7, dealId: 'DX', fixedFee: '9', currency: 'EUR', validFrom: '2025-03-31' }),
@@ -142,7 +147,7 @@ it('a statement has each line whole, and a reason for each order, deal and fee t
       uncounted: reasons,
       uncountedSums,
       ...sums
-    } = await sumStatement(db, { ...{ ...MARCH, limit: 10, withDays: true } });
+    } = await sumStatement(db, { ...MARCH, limit: 10, withDays: true });
     // deal, creator, currency, orders, net, commission, corrections, fees, amount.
     const sumOf = ({ dealId, influencerHandle, currency, orders, ...of }: (typeof deals)[number]) =>
       told([
@@ -253,7 +258,10 @@ it('a closed statement is read as it was closed, whole or by deal, whatever came
   ]);
   const { exchange: _none, ...open } = OPEN;
   expect(rest).toEqual({
-    ...{ ...open, carried: CARRIED, unknownFees: [], uncounted: [] },
+    ...open,
+    carried: CARRIED,
+    unknownFees: [],
+    uncounted: [],
     closed: { statementId: march.statementId, by: 'ann', at: expect.any(Date), hash: march.hash },
   });
   expect((await readClosed(db, '2025-03', 'D1'))?.lines.map(told)).toEqual(LINES.slice(0, 5));
@@ -432,14 +440,14 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
     if (found === null) return null;
     const { statement, orderNames, earlier, former, formerCreators, hasMoved, ...whose } = found;
     return {
-      ...{
-        whose: Object.values(whose).join(' '),
-        lines: statement.lines.map(told),
-        former,
-        formerCreators,
-        hasMoved,
-      },
-      ...{ held: statement.held.map(told), orderNames: [...orderNames], earlier: [...earlier] },
+      whose: Object.values(whose).join(' '),
+      lines: statement.lines.map(told),
+      former,
+      formerCreators,
+      hasMoved,
+      held: statement.held.map(told),
+      orderNames: [...orderNames],
+      earlier: [...earlier],
     };
   };
   const before = { subject: 'order:1', netAmount: '100.0000', ratePercent: '10' };
@@ -449,7 +457,10 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
   );
   const isCorrection = (one: string) => one.startsWith('correction');
   const march = {
-    ...{ whose: 'D1 mia.now B9 Nine', held: ['D1 EUR 1 90.0000'], formerCreators: ['mia'], hasMoved: false },
+    whose: 'D1 mia.now B9 Nine',
+    held: ['D1 EUR 1 90.0000'],
+    formerCreators: ['mia'],
+    hasMoved: false,
     former: null,
     lines: lines.filter((one) => !isCorrection(one)),
     orderNames: [
@@ -460,9 +471,14 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
   };
   expect(await read('D1')).toEqual(march);
   const ofMia = {
-    ...{ whose: 'D1 mia B9 Nine', held: [], formerCreators: ['mia'], hasMoved: true, orderNames: [] },
+    whose: 'D1 mia B9 Nine',
+    held: [],
+    formerCreators: ['mia'],
+    hasMoved: true,
+    orderNames: [],
     former: 'mia',
-    ...{ lines: lines.filter(isCorrection), earlier: [['order:1', before]] },
+    lines: lines.filter(isCorrection),
+    earlier: [['order:1', before]],
   };
   expect(await read('D1', '2025-03', { creator: '@Mia' })).toEqual(ofMia);
   expect(await read('D1', '2025-03', { creator: 'mia.now' }), 'of today').toEqual(march);
@@ -487,7 +503,8 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
   });
   expect(await read('DZ'), 'without an order').toEqual({ ...none, whose: 'DZ zoe  ' });
   expect(await read('DX'), 'that only codes name').toMatchObject({
-    ...{ whose: 'DX max  ', lines: [expect.stringContaining('DX - - max EUR')] },
+    whose: 'DX max  ',
+    lines: [expect.stringContaining('DX - - max EUR')],
   });
   expect(await read('D9'), 'that nothing names').toBeNull();
   await expect(read('D1', '2025-03', { rules: null })).rejects.toThrow('cannot be read without its rules');
@@ -507,14 +524,19 @@ it('the statement for a creator has what is about one deal: whose it is, what pe
     whose: 'D2   ',
   });
   expect(await readCreatorStatement(db, { month: '2025-02', dealId: 'D1', rules: null })).toMatchObject({
-    ...{ brandId: 'B1', brandName: null, earlier: new Map() },
+    brandId: 'B1',
+    brandName: null,
+    earlier: new Map(),
   });
   // A month before a closed one is in that one.
   for (const month of ['2025-01', '2024-12'])
     await expect(refuseContained(db, month)).rejects.toMatchObject({
       message: `The statement of 2025-02 is closed, and it includes the orders of ${month}.`,
       details: {
-        ...{ code: 'statement_contained', exitCode: 2, where: month, safe: 'Nothing was changed.' },
+        code: 'statement_contained',
+        exitCode: 2,
+        where: month,
+        safe: 'Nothing was changed.',
         help: 'See it with  npx influencer-sync statement --month 2025-02',
       },
     });
@@ -529,7 +551,11 @@ it('terms are replayed by month, and by deal in all months, with what today and 
       ...[termsOf({ ratePercent: '20' }), termsOf({ line: 3, dealId: 'D3', ratePercent: '10' })],
       ...['2025-03-01', '2025-04-01'].map((validFrom, index) =>
         termsOf({
-          ...{ line: 4 + index, dealId: null, codeFolded: 'mia', fixedFee: '7', currency: 'USD' },
+          line: 4 + index,
+          dealId: null,
+          codeFolded: 'mia',
+          fixedFee: '7',
+          currency: 'USD',
           validFrom,
         }),
       ),

@@ -3,7 +3,10 @@ import { nextSlotOf, nextSlots } from '../../src/ops/schedule/next-slots.ts';
 import { findOverdue, type TimedJob } from '../../src/ops/schedule/overdue.ts';
 
 const job = (changes: Partial<TimedJob> & { readonly name: string }): TimedJob => ({
-  ...{ schedule: null, timeZone: 'UTC', after: null, deadlineMinutes: null },
+  schedule: null,
+  timeZone: 'UTC',
+  after: null,
+  deadlineMinutes: null,
   ...changes,
 });
 

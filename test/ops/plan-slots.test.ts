@@ -14,7 +14,8 @@ function planAt(afterMs: number, changes: Partial<PlanInput> & Partial<PlanInput
     timing: { catchUp, overlap },
     lookedUntil: new Date(SLOT.getTime() - HOUR_MS),
     now: new Date(SLOT.getTime() + afterMs),
-    ...{ isAtWork: false, isPaused: false },
+    isAtWork: false,
+    isPaused: false,
     ...rest,
   }).map(({ state, reason }) => (reason === null ? state : `${state}: ${reason}`));
 }

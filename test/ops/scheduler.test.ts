@@ -393,7 +393,11 @@ it('a poll follows the one that is in progress, which may have looked too early,
   const { db } = await setup();
   const begun: PromiseWithResolvers<Date>[] = [];
   const scheduler = createScheduler({
-    ...{ db, owner: randomUUID(), jobs: [job()], leaseMs: 60_000, onEvent: () => {} },
+    db,
+    owner: randomUUID(),
+    jobs: [job()],
+    leaseMs: 60_000,
+    onEvent: () => {},
     now: () => {
       const poll = Promise.withResolvers<Date>();
       begun.push(poll);

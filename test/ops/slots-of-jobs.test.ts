@@ -51,14 +51,12 @@ describe('the slots of a process that is gone', () => {
     const [gone, alive] = [await hold(db), await hold(db)];
     const end = async (job: string, status: 'ok' | 'issues' | 'failed', problem: string | null = null) =>
       endRun(db, {
-        ...{
-          runId: await claimFor(db, job, gone),
-          status,
-          exitCode: 0,
-          report: null,
-          problem,
-          problemCode: null,
-        },
+        runId: await claimFor(db, job, gone),
+        status,
+        exitCode: 0,
+        report: null,
+        problem,
+        problemCode: null,
       });
     await end('a-ok', 'ok');
     await end('b-issues', 'issues');
@@ -210,7 +208,9 @@ describe('a slot that waits for the job before it', () => {
 
 describe('a poll', () => {
   const head = (followers: readonly string[] = []) => ({
-    ...{ job: 'orders', followers, timing: { catchUp: 'all', overlap: 'skip' } as const },
+    job: 'orders',
+    followers,
+    timing: { catchUp: 'all', overlap: 'skip' } as const,
     calendar: openCalendar({ schedule: '5 * * * *', timeZone: 'UTC' }),
   });
   const lookedUntil = async (db: Database) =>

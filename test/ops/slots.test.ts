@@ -156,9 +156,7 @@ describe('a slot', () => {
     const claimed = must(await claim(SLOT));
     const runId = await beginRun(db, { job: 'orders', kind: 'test' });
     expect(await noteRun(db, claimed, runId)).toBe(true);
-    await endRun(db, {
-      ...{ runId, status: 'ok', exitCode: 0, report: null, problem: null, problemCode: null },
-    });
+    await endRun(db, { runId, status: 'ok', exitCode: 0, report: null, problem: null, problemCode: null });
     for (const strange of [
       { owner: randomUUID() },
       { attempt: claimed.attempt - 1 },

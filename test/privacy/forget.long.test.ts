@@ -43,8 +43,13 @@ const HEADER =
   'Name,Email,Financial Status,Paid at,Currency,Total,Discount Code,Created at,Notes,Note Attributes,Id';
 const orderLine = (id: string, cells: Readonly<Record<string, string>> = {}): string => {
   const order: Readonly<Record<string, string>> = {
-    ...{ Name: `#${id}`, 'Financial Status': 'paid', Currency: 'EUR', Total: '10.00', Id: id },
-    ...{ 'Created at': '2026-10-10 11:11:26 +0000', ...cells },
+    Name: `#${id}`,
+    'Financial Status': 'paid',
+    Currency: 'EUR',
+    Total: '10.00',
+    Id: id,
+    'Created at': '2026-10-10 11:11:26 +0000',
+    ...cells,
   };
   return HEADER.split(',')
     .map((name) => order[name] ?? '')

@@ -113,7 +113,11 @@ it('prune deletes only old records, no export is posted again, and explain menti
   expect((await shop.cli('prune', '--yes')).exitCode).toBe(0);
   // Open records stay: the current versions, the event of a code, and a problem that is still open.
   expect(await countRows(shop.db)).toEqual({
-    ...{ orders: (before.orders ?? 0) - 2, rejected: 0, events: 1, steps: 0, notices: 2 },
+    orders: (before.orders ?? 0) - 2,
+    rejected: 0,
+    events: 1,
+    steps: 0,
+    notices: 2,
   });
   const { rows: audit } = await sql`select via from ops.audit where action = 'prune'`.execute(shop.db);
   expect(audit).toHaveLength(2);

@@ -52,7 +52,9 @@ it('a move from the embedded database to a server is killed at each step, and at
   const endAt = async (...step: string[]) => {
     const script = new URL('moving-process.ts', import.meta.url).pathname;
     const child = spawn(process.execPath, [script, 'pipeline.yaml', ...step], {
-      ...{ cwd: shop.folder, env: environmentOf(env), stdio: 'inherit' },
+      cwd: shop.folder,
+      env: environmentOf(env),
+      stdio: 'inherit',
     });
     return once(child, 'exit');
   };
@@ -93,7 +95,8 @@ it('a move from the embedded database to a server is killed at each step, and at
   const { host, pathname } = new URL(databaseUrl);
   for (const option of ['--dry-run', '--json']) {
     const refused = await runHere(['ledger', 'move', '--reason', 'x', option], {
-      ...{ cwd: shop.folder, env: { ...shop.env, DATABASE_URL: second.databaseUrl } },
+      cwd: shop.folder,
+      env: { ...shop.env, DATABASE_URL: second.databaseUrl },
     });
     expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('was already moved') });
     expect(refused.stderr.replace(/\s+/g, ' ')).toContain(`"to ${host}${pathname} at `);
@@ -131,7 +134,8 @@ it('a move from the embedded database to a server is killed at each step, and at
   await other.run();
   for (const option of ['--dry-run', '--json']) {
     const refused = await runHere(['ledger', 'move', '--reason', 'x', option], {
-      ...{ cwd: other.folder, env: { ...other.env, DATABASE_URL: databaseUrl } },
+      cwd: other.folder,
+      env: { ...other.env, DATABASE_URL: databaseUrl },
     });
     expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('already has rows') });
   }

@@ -17,7 +17,10 @@ const progress = {
 };
 const stopping = { signal: stop.signal, beforeExit: () => {}, ignore: () => {} };
 await moveLedger(await openConfig({ config }), {
-  ...{ reason: 'the trial is over', isDryRun: false, progress, stopping },
+  reason: 'the trial is over',
+  isDryRun: false,
+  progress,
+  stopping,
 }).catch(({ details }: KnownError) => {
   process.exitCode = details.exitCode;
 });

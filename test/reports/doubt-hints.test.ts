@@ -66,7 +66,10 @@ describe('totals of a deal', () => {
     const recorded = await openWorld('error_after');
     const other = await openWorld('error_before');
     await post(other, '/v1/crm/new_influencer_referral', {
-      ...{ deal_id: 'DEALMIA', order_id: 'pos-1', order_revenue: 20, order_platform: 'pos' },
+      deal_id: 'DEALMIA',
+      order_id: 'pos-1',
+      order_revenue: 20,
+      order_platform: 'pos',
     });
     const [one, two] = [await readAll(recorded), await readAll(other)];
     for (const text of [...one, ...two]) {

@@ -20,7 +20,12 @@ it('a cause counts rows and files, except for files that are still being read, a
   const causes = await listRejectedCauses(db);
   expect(causes.map(({ code }) => code)).toEqual(['bad_time', 'bad_money']);
   expect(causes[0]).toEqual({
-    ...{ code: 'bad_time', reason: 'first', help: 'of all', rows: 7, orderRows: 7, files: 3 },
+    code: 'bad_time',
+    reason: 'first',
+    help: 'of all',
+    rows: 7,
+    orderRows: 7,
+    files: 3,
     since: expect.any(Date),
   });
   expect(await listRejectedCauses(db, { file: '2026-03', code: 'bad_time' })).toMatchObject([

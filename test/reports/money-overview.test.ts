@@ -203,25 +203,21 @@ describe('the page of a run', () => {
 
   it('has each panel that docs/money.md names', () => {
     const leaked = {
-      ...{
-        code: 'MIA10',
-        dealId: null,
-        influencerHandle: null,
-        since: '2026-05-20',
-        began: null,
-        acknowledged: null,
-      },
-      ...{
-        day: 1,
-        days: 1,
-        orders: 9,
-        withoutLink: 9,
-        usualOrders: 10,
-        usualWithoutLink: 1,
-        usualShare: 0.1,
-        known: 0,
-        returning: 0,
-      },
+      code: 'MIA10',
+      dealId: null,
+      influencerHandle: null,
+      since: '2026-05-20',
+      began: null,
+      acknowledged: null,
+      day: 1,
+      days: 1,
+      orders: 9,
+      withoutLink: 9,
+      usualOrders: 10,
+      usualWithoutLink: 1,
+      usualShare: 0.1,
+      known: 0,
+      returning: 0,
     };
     pages.push(renderBlocks(describeLeaks([leaked]), createTerminal(process.stdout, {})));
     const panels = readMoneyTable().map(([, , , panel = '']) => panel);

@@ -130,7 +130,8 @@ const cases: fc.Arbitrary<Case> = fc
       // often have the bytes of an earlier one.
       const orders = isFew || scheme === 'overwritten' ? [0] : (parts[month] ?? []);
       return {
-        ...{ month, name: SCHEMES[scheme](month) },
+        month,
+        name: SCHEMES[scheme](month),
         said: new Map(orders.map((order) => [order, (state[order] ?? 0) % (isFew ? 2 : STATES.length)])),
         modifiedAt: new Date(Date.UTC(2026, 10, 1 + time)),
         changedAt: new Date(Date.UTC(2026, 5, isTied && month === 3 ? 3 : 1 + month)),
@@ -192,13 +193,11 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
       if (one !== undefined) deliver(join(folder, 'exports'), given, one);
     }
     const run = {
-      ...{
-        runId: await beginRun(db, { job: job.name, kind: job.kind }),
-        owner: randomUUID(),
-        config,
-        job,
-        db,
-      },
+      runId: await beginRun(db, { job: job.name, kind: job.kind }),
+      owner: randomUUID(),
+      config,
+      job,
+      db,
       nouns: attributeOrders.nouns,
       options: { limit: null, file: null, allowEmpty: false },
       progress: { begin() {}, advance() {}, note() {}, end() {} },
@@ -209,22 +208,31 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
     };
     await intakeSource(run, settings, await createOrderIntake(run));
     const { hash: codesHash } = await loadCodes(db, {
-      ...{ job: job.name, path: join(folder, 'codes.csv'), timeZone: null, brandId, linkParameters: [] },
+      job: job.name,
+      path: join(folder, 'codes.csv'),
+      timeZone: null,
+      brandId,
+      linkParameters: [],
     });
     await decideOrders(db, {
-      ...{ job: job.name, brandId, revenue: job.revenue, codesHash, start: null },
-      ...{
-        creditsDrafts: false,
-        creditsRenewals: true,
-        attribution: 'code',
-        hasTerms: false,
-        elsewhere: [],
-        isBrandShared: false,
-      },
+      job: job.name,
+      brandId,
+      revenue: job.revenue,
+      codesHash,
+      start: null,
+      creditsDrafts: false,
+      creditsRenewals: true,
+      attribution: 'code',
+      hasTerms: false,
+      elsewhere: [],
+      isBrandShared: false,
       sources: [{ source, orderPlatform: source, credited: 'any', notCredited: [], mayLackColumn: true }],
     });
     await prepareEntries(db, {
-      ...{ job: job.name, runId: run.runId, accountId: 'A1', brandId },
+      job: job.name,
+      runId: run.runId,
+      accountId: 'A1',
+      brandId,
       orderPlatformBySource: { [source]: source },
       orderNotes: 'ours',
     });

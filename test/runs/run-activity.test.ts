@@ -11,20 +11,41 @@ it('what a run has done replaces what was written before; what it said is added 
   const runId = await beginRun(db, { job: 'orders', kind: 'test' });
   const at = (second: number) => new Date(Date.UTC(2026, 4, 1, 10, 0, second));
   const step = (change: Partial<RunStep> = {}): RunStep => ({
-    ...{ name: 'read', label: 'Reading a.csv', times: 1, startedAt: at(0), finishedAt: null },
-    ...{ seconds: 1, unit: 'bytes', done: 10, total: null },
+    name: 'read',
+    label: 'Reading a.csv',
+    times: 1,
+    startedAt: at(0),
+    finishedAt: null,
+    seconds: 1,
+    unit: 'bytes',
+    done: 10,
+    total: null,
     ...change,
   });
   const requests: RunRequests = {
-    ...{ operation: 'x', requests: 4, answered: 1, refused: 1, throttled: 1, failed: 1 },
-    ...{ medianMs: 1, p95Ms: 2, slowestMs: 3 },
+    operation: 'x',
+    requests: 4,
+    answered: 1,
+    refused: 1,
+    throttled: 1,
+    failed: 1,
+    medianMs: 1,
+    p95Ms: 2,
+    slowestMs: 3,
   };
   const said = { number: 0, at: at(1), message: 'It begins.' };
   await saveRunActivity(db, { runId, activity: { steps: [step()], requests: [requests], messages: [said] } });
   const read = step({ label: 'Reading b.csv', times: 2, finishedAt: at(9), seconds: 9, done: 20, total: 20 });
   const more = {
-    ...{ operation: 'x', requests: 14, answered: 5, refused: 4, throttled: 3, failed: 2 },
-    ...{ medianMs: 4, p95Ms: 5, slowestMs: 6 },
+    operation: 'x',
+    requests: 14,
+    answered: 5,
+    refused: 4,
+    throttled: 3,
+    failed: 2,
+    medianMs: 4,
+    p95Ms: 5,
+    slowestMs: 6,
   };
   await saveRunActivity(db, {
     runId,
@@ -36,26 +57,44 @@ it('what a run has done replaces what was written before; what it said is added 
   });
   expect(await db.selectFrom('ops.run_steps').selectAll().orderBy('position').execute()).toEqual([
     {
-      ...{ run_id: runId, step: 'read', position: 0, label: 'Reading b.csv', times: 2, started_at: at(0) },
-      ...{ seconds: '9.000', finished_at: at(9), unit: 'bytes', done: '20', total: '20' },
+      run_id: runId,
+      step: 'read',
+      position: 0,
+      label: 'Reading b.csv',
+      times: 2,
+      started_at: at(0),
+      seconds: '9.000',
+      finished_at: at(9),
+      unit: 'bytes',
+      done: '20',
+      total: '20',
     },
     {
-      ...{ run_id: runId, step: 'post', position: 1, label: 'Posting', times: 1, started_at: at(0) },
-      ...{ seconds: '1.000', finished_at: null, unit: 'bytes', done: '10', total: null },
+      run_id: runId,
+      step: 'post',
+      position: 1,
+      label: 'Posting',
+      times: 1,
+      started_at: at(0),
+      seconds: '1.000',
+      finished_at: null,
+      unit: 'bytes',
+      done: '10',
+      total: null,
     },
   ]);
   expect(await db.selectFrom('ops.run_requests').selectAll().execute()).toEqual([
     {
-      ...{
-        run_id: runId,
-        operation: 'x',
-        requests: '14',
-        answered: '5',
-        refused: '4',
-        throttled: '3',
-        failed: '2',
-      },
-      ...{ median_ms: '4.0', p95_ms: '5.0', slowest_ms: '6.0' },
+      run_id: runId,
+      operation: 'x',
+      requests: '14',
+      answered: '5',
+      refused: '4',
+      throttled: '3',
+      failed: '2',
+      median_ms: '4.0',
+      p95_ms: '5.0',
+      slowest_ms: '6.0',
     },
   ]);
   const messages = await db.selectFrom('ops.run_messages').select('message').orderBy('message_no').execute();

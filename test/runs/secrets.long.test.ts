@@ -174,7 +174,11 @@ describe('secrets and email addresses', () => {
     }
     const path = join(shop.folder, 'codes.csv');
     const loaded = await loadCodes(shop.db, {
-      ...{ job: 'orders', path, timeZone: null, brandId: '4819', linkParameters: [] },
+      job: 'orders',
+      path,
+      timeZone: null,
+      brandId: '4819',
+      linkParameters: [],
     });
     expect(loaded.problems.length).toBeGreaterThan(3);
     expectNothingPlanted(JSON.stringify(loaded.problems), 'the problems of the codes');

@@ -142,7 +142,12 @@ const steps = {
 
 function open({ sandbox, service }: Place, key = sandbox.key): Client {
   const client = createClient({
-    ...{ url: sandbox.url, key, service, connections: 1, timeoutMs: 5_000, connectTimeoutMs: 1_000 },
+    url: sandbox.url,
+    key,
+    service,
+    connections: 1,
+    timeoutMs: 5_000,
+    connectTimeoutMs: 1_000,
   });
   onTestFinished(() => client.destroy());
   return client;
@@ -245,8 +250,14 @@ async function receiveEvent(place: Place): Promise<Result> {
   });
   const receiver = await startReceiver({
     settings: {
-      ...{ host: '127.0.0.1', port: 0, path: '/webhooks', secrets: [sandbox.webhookSecret] },
-      ...{ events: service.events, maxBodyBytes: 65_536, maxConnectionsPerAddress: 10, maxAgeSeconds: 0 },
+      host: '127.0.0.1',
+      port: 0,
+      path: '/webhooks',
+      secrets: [sandbox.webhookSecret],
+      events: service.events,
+      maxBodyBytes: 65_536,
+      maxConnectionsPerAddress: 10,
+      maxAgeSeconds: 0,
     },
     store: async (event) => events.push(event) > 0,
     onDelivery: (fate) => settle(fate),

@@ -48,7 +48,10 @@ async function visit(
       identifyDelayMs: 0,
       webhookSecret: 'c2lnbmluZyBzZWNyZXQ=',
       faults: Object.entries(answers).map(([operation, { status, body }]) => ({
-        ...{ kind: 'canned', operation: operation as keyof typeof answers, status, body },
+        kind: 'canned',
+        operation: operation as keyof typeof answers,
+        status,
+        body,
       })),
     });
     const place = { sandbox, service: isDescribed ? played : specifiedService };

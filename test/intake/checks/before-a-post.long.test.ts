@@ -152,7 +152,9 @@ describe('checks of a file before its orders are posted', () => {
         shop.db,
       );
       expect({ fault, code: rows[0]?.code, isFound: rows[0]?.checks.includes(check) }).toEqual({
-        ...{ fault, code: 'unusual_content', isFound: true },
+        fault,
+        code: 'unusual_content',
+        isFound: true,
       });
       expect(await shop.posted(), fault).toEqual(before);
     }
@@ -196,7 +198,9 @@ describe('checks that only warn', () => {
     arrive(shop, nameOf(0), { day: 0, text: half?.text ?? '' });
     const { exitCode, events, finished } = await shop.run();
     expect({ exitCode, status: finished?.status, warnings: finished?.check_warnings }).toEqual({
-      ...{ exitCode: 0, status: 'ok', warnings: 3 },
+      exitCode: 0,
+      status: 'ok',
+      warnings: 3,
     });
     expect(events.filter(({ event }) => event === 'check_finding')).toHaveLength(3);
     expect((await shop.cli('status')).stdout).toContain('Unusual files (3)');

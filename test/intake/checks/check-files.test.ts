@@ -14,8 +14,15 @@ async function openJudge() {
     const { check, learn } = await checks.begin(file, () => [column]);
     const results = check.judge(
       {
-        ...{ sourceFileId: String(day), arrivedAt, sizeBytes: 1, rows: 1, rejectedRows: 0 },
-        ...{ header: [column], headerHash: column, orders: null, consent: null },
+        sourceFileId: String(day),
+        arrivedAt,
+        sizeBytes: 1,
+        rows: 1,
+        rejectedRows: 0,
+        header: [column],
+        headerHash: column,
+        orders: null,
+        consent: null,
       },
       { isReread: false },
     );

@@ -37,7 +37,10 @@ describe('the registry of checks', () => {
 
 describe('a check that fails', () => {
   const broken: Check = {
-    ...{ name: 'rows', title: 'rows', isOfCalendar: false, isOfNewFiles: false },
+    name: 'rows',
+    title: 'rows',
+    isOfCalendar: false,
+    isOfNewFiles: false,
     judge() {
       throw new TypeError('jane@example.com cannot be read');
     },
@@ -76,7 +79,9 @@ describe('changed columns', () => {
       headerHash: 'b',
     };
     const results = judgeFile({
-      ...{ seen: changed, earlier, expectedDates: [] },
+      seen: changed,
+      earlier,
+      expectedDates: [],
       expectations: { ...EXPECTATIONS, header },
     }).filter(({ check }) => check === 'header');
     expect(results.map(({ subject, verdict }) => [subject, verdict])).toEqual([

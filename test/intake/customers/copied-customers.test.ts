@@ -131,9 +131,15 @@ function place({ brandId }: { readonly brandId: string }, given: typeof ODD): re
   return given.map((values, index) => ({
     batchId: String(1 + (index % 2)),
     customer: {
-      ...{ address: `${index}@shop.test`, hash: hash('md5', `${brandId} ${index}`) },
-      ...{ saidYes: true, consentedAt: null, refusedAt: null },
-      ...{ ordersCount: null, spent: null, currency: null, boughtWithCode: null },
+      address: `${index}@shop.test`,
+      hash: hash('md5', `${brandId} ${index}`),
+      saidYes: true,
+      consentedAt: null,
+      refusedAt: null,
+      ordersCount: null,
+      spent: null,
+      currency: null,
+      boughtWithCode: null,
       ...values,
     },
   }));

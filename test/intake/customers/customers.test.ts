@@ -357,7 +357,8 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     const given = ['a@x.example', 'b@x.example'];
     const spent = {
       ...({ column: 'Total Spent', holds: 'spent', filled: 20 } as const),
-      ...{ unreadable: 5, firstUnreadableLine: 7 },
+      unreadable: 5,
+      firstUnreadableLine: 7,
     };
     const fine = { ...spent, column: 'Total Orders', holds: 'orders_count', unreadable: 4 } as const;
     expect(await read(store, given, { optional: [fine, spent] })).toMatchObject({
@@ -409,7 +410,9 @@ describe.each(ENGINES)('customers on %s', (engine) => {
       return { needsAttention: said.needsAttention, ...said.counts.refusals, why: said.details.refusals };
     };
     expect(await report()).toEqual({
-      ...{ needsAttention: true, split: 0, customers: 1 },
+      needsAttention: true,
+      split: 0,
+      customers: 1,
       why: [{ message: 'Not an address.', customers: 1 }],
     });
     expect(await report()).toEqual({ needsAttention: false, split: 0, customers: 0, why: [] });

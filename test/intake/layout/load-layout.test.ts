@@ -124,8 +124,12 @@ test('a layout that extends another states only what differs', () => {
   );
   writeFileSync(join(folder, 'shop.yaml'), SHOP);
   expect(loadLayout('mine', [folder])).toMatchObject({
-    ...{ name: 'mine', title: 'Shop', required: ['order_id', 'total'], codes: { split: [';'] } },
-    ...{ columns: { order_id: ['nr'], total: ['Summe'], codes: ['code'] }, money: { decimal: ',' } },
+    name: 'mine',
+    title: 'Shop',
+    required: ['order_id', 'total'],
+    codes: { split: [';'] },
+    columns: { order_id: ['nr'], total: ['Summe'], codes: ['code'] },
+    money: { decimal: ',' },
   });
   // A change of the other layout applies at once.
   writeFileSync(join(folder, 'shop.yaml'), SHOP.replace('split: ";"', 'split: "|"'));

@@ -485,16 +485,16 @@ test.each<readonly [column: string, cells: Readonly<Record<string, string | null
   [
     'fulfillment_status',
     {
-      ...{ fulfilled: null, '': null, Returned: 'returned', restocked: 'returned' },
+      fulfilled: null,
+      '': null,
+      Returned: 'returned',
+      restocked: 'returned',
       lost: 'unknown_returned:fulfillment_status=lost',
     },
   ],
   [
     'risk_level',
-    {
-      ...{ Low: null, '': null, high: 'unknown_risk', medium: 'unknown_risk' },
-      '7': 'unknown_risk:risk_level=7',
-    },
+    { Low: null, '': null, high: 'unknown_risk', medium: 'unknown_risk', '7': 'unknown_risk:risk_level=7' },
   ],
   ['paid_at', { '2026-05-01T10:00:00Z': null, '': 'unknown_payment', '0000-00-00': 'unknown_payment' }],
 ])('an order of the generic layout counts only if %s says nothing against it', async (column, cells) => {

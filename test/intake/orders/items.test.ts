@@ -37,7 +37,9 @@ describe('items of orders', () => {
     // Each part again, and all of them, change nothing.
     for (const items of [{ x: 20 }, { z: 30 }, { x: 20, z: 30 }])
       expect(await shop.read({ orders: [withItems('1', items)] }, sums)).toMatchObject({
-        ...{ ordersChanged: 0, ordersUnchanged: 1, orderRows: Object.keys(items).length },
+        ordersChanged: 0,
+        ordersUnchanged: 1,
+        orderRows: Object.keys(items).length,
       });
     expect(await shop.read({ orders: [withItems('1', { x: 12 })] }, sums)).toMatchObject({
       ordersChanged: 1,

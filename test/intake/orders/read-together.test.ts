@@ -32,7 +32,11 @@ async function readTogether({ db, source, runId }: Shop, files: readonly WholeFi
   } as const;
   const limits = { maxRejectedShare: 1, maxCancelledShare: 1, maxZeroRevenueShare: 1, maxUnlistedShare: 1 };
   const sealed = await sealTogether(db, {
-    ...{ source, runId, layout: 'test', layoutHash: 'h1', files },
+    source,
+    runId,
+    layout: 'test',
+    layoutHash: 'h1',
+    files,
     orderIdColumn: { name: 'Id', isFallback: false },
     thresholds: { source, ...limits, expected },
   });
@@ -49,8 +53,13 @@ async function statesOf({ db, source }: Shop): Promise<readonly string[]> {
 }
 
 const UNUSUAL: CheckResult = {
-  ...{ check: 'rows', subject: null, verdict: 'warn', seen: '1', expected: '2' },
-  ...{ message: 'Unusual.', sample: null },
+  check: 'rows',
+  subject: null,
+  verdict: 'warn',
+  seen: '1',
+  expected: '2',
+  message: 'Unusual.',
+  sample: null,
 };
 
 describe.each(ENGINES)('small files in %s', (engine) => {
@@ -124,11 +133,23 @@ it('orders of files that are read together are stored as each would be alone, wi
   const { db } = await setup();
   const [together, alone] = [await openShop(db), await openShop(db)];
   const full = {
-    ...{ orderName: 'a\\N"b', status: null, subtotal: null, refunded: '-0.01', rowCount: 3 },
-    ...{ codes: ['MIA10', 'É 20', '{}'], links: ['https://shop.example/?a="b"'], exclusion: 'test' },
-    ...{ influencerHandle: 'mia.test', dealId: 'D1', collabId: 'C1', brandId: '4819' },
-    ...{ placedAt: null, paidAt: '2026-04-10T09:00:00.123456Z', cancelledAt: '2026-04-11T00:00:00Z' },
-    ...{ customerKey: '0'.repeat(32) as StagedOrder['customerKey'], lines: [['sku', '-2.50']] as const },
+    orderName: 'a\\N"b',
+    status: null,
+    subtotal: null,
+    refunded: '-0.01',
+    rowCount: 3,
+    codes: ['MIA10', 'É 20', '{}'],
+    links: ['https://shop.example/?a="b"'],
+    exclusion: 'test',
+    influencerHandle: 'mia.test',
+    dealId: 'D1',
+    collabId: 'C1',
+    brandId: '4819',
+    placedAt: null,
+    paidAt: '2026-04-10T09:00:00.123456Z',
+    cancelledAt: '2026-04-11T00:00:00Z',
+    customerKey: '0'.repeat(32) as StagedOrder['customerKey'],
+    lines: [['sku', '-2.50']] as const,
   };
   const files = filesOf(4).map((file, place) => {
     const orders = [order(`${place}-b`, place % 2 === 0 ? full : {}), order(`${place}-a`, full)];

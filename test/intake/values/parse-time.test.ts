@@ -84,7 +84,8 @@ test.each([
   ['Mai 31 2026', /not a time as the layout writes it/],
 ])('of %s, the reason says whether it is written otherwise or is in no calendar', (text, reason) => {
   expect(timeParser(['D.M.YYYY', 'MMM D YYYY'], 'UTC')(text)).toMatchObject({
-    ...{ code: 'bad_time', reason: expect.stringMatching(reason) },
+    code: 'bad_time',
+    reason: expect.stringMatching(reason),
   });
 });
 

@@ -33,7 +33,9 @@ describe('a file whose consent is not read', () => {
     expect(run.find(({ event }) => event === 'consent')).toMatchObject({
       source: 'shop',
       columns: ['Accepts Email Marketing'],
-      ...{ yes: 1, no: 1, blank: 1 },
+      yes: 1,
+      no: 1,
+      blank: 1,
     });
     expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com']);
   });

@@ -100,8 +100,11 @@ describe('after a kill, the next run completes the work without losing customers
     // The run that read the file died before it could report it.
     expect(next.finished?.counts).toMatchObject({ files: 1, submitted: EMAILS.length });
     expect(readEvents(next).find(({ event }) => event === 'consent')).toMatchObject({
-      ...{ source: 'shop', columns: ['consent'] },
-      ...{ yes: 0, no: 0, blank: EMAILS.length },
+      source: 'shop',
+      columns: ['consent'],
+      yes: 0,
+      no: 0,
+      blank: EMAILS.length,
     });
     await expectAllSubmitted(shop, service.batches.flat(), 0);
   });

@@ -240,7 +240,11 @@ describe('`files reread` of an export of customers', () => {
     const asked = await shop.cli('files', 'reread', 'members.csv');
     expect(asked).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('reads 1 file again') });
     expect((await shop.identify()).finished?.counts).toMatchObject({
-      ...{ files: 1, rows: 3, customers: 3, submitted: 1, already: 2 },
+      files: 1,
+      rows: 3,
+      customers: 3,
+      submitted: 1,
+      already: 2,
       calls: { accepted: 1, to_make: 0 },
     });
     const { rows } = await sql`

@@ -20,8 +20,13 @@ async function countOf(cell: string, thousands: MoneyFormat['thousands']): Promi
 }
 
 const BOTS: ExclusionRule = {
-  ...{ reason: 'bot', columns: ['type'], equals: ['bot'], unless: ['link', ''] },
-  ...{ noneOf: null, notBlank: false, matches: null },
+  reason: 'bot',
+  columns: ['type'],
+  equals: ['bot'],
+  unless: ['link', ''],
+  noneOf: null,
+  notBlank: false,
+  matches: null,
 };
 
 /** Reads rows of `kind,clicks`. @returns the clicks that count, and what became of the other rows. */
@@ -61,7 +66,8 @@ test('a file is held if a column tells bots from people and the layout does not 
 test('a row that may add up the others, by a column that the layout does not read, is rejected', async () => {
   expect(await readKinds(['mobile,3', 'desktop,4', 'All,7', '(all),7', 'Total:,7'], [], 'device')).toEqual([
     {
-      ...{ clicks: [3, 4], passedOver: {} },
+      clicks: [3, 4],
+      passedOver: {},
       rejected: [
         ['may_be_total', 'All'],
         ['may_be_total', '(all)'],

@@ -106,7 +106,8 @@ it('a process that goes on says once that the ledger lost claims, and once that 
   expect((await shop.run()).exitCode).toBe(0);
   const said: (string | null)[] = [];
   const config = {
-    ...{ api: { url: '' }, database: { url: shop.env.DATABASE_URL, dataFolder: join(shop.folder, '.data') } },
+    api: { url: '' },
+    database: { url: shop.env.DATABASE_URL, dataFolder: join(shop.folder, '.data') },
     ledger: { mark: null, stateFolder: null },
   } as unknown as PipelineConfig;
   const look = watchLedger({ db: shop.db, config }, (problem) => said.push(problem?.details.code ?? null));

@@ -14,7 +14,10 @@ it('an event is read whole: its kind, deal, time and order, under the digest of 
   const body =
     '{"deal_id":"D1","collab_id":77,"order_information":{"order_id":12345678901234567890,"order_revenue":1249.00,"order_currency":"eur","platform":"shopify"},"name":"Jane"}';
   expect(read(body, { timestamp: '1790000000' })).toEqual({
-    ...{ kind: 'new_influencer_order', dealId: 'D1', collabId: '77', sentAt: '2026-09-21T14:13:20.000Z' },
+    kind: 'new_influencer_order',
+    dealId: 'D1',
+    collabId: '77',
+    sentAt: '2026-09-21T14:13:20.000Z',
     body: body.replace('"Jane"', '"[not stored]"'),
     bodySha256: digestOf(body),
     order: { orderId: '12345678901234567890', orderPlatform: 'shopify', amount: '1249.00', currency: 'EUR' },
@@ -22,7 +25,10 @@ it('an event is read whole: its kind, deal, time and order, under the digest of 
   });
   const nothing = { dealId: null, collabId: null, sentAt: null, order: null, codeChange: null };
   expect(read('no JSON')).toEqual({
-    ...{ ...nothing, kind: 'unknown', body: '"[not stored]"', bodySha256: digestOf('no JSON') },
+    ...nothing,
+    kind: 'unknown',
+    body: '"[not stored]"',
+    bodySha256: digestOf('no JSON'),
   });
   for (const event of [[], null, 7, '"text"'])
     expect(read(event)).toMatchObject({ ...nothing, kind: 'unknown' });
@@ -136,8 +142,13 @@ it('exactly these values of an event are stored; of all others only whether they
 it('of an event that is signed otherwise only the settings that fit are kept, under another digest than its own', () => {
   const body = Buffer.from('{"deal_id":"D1"}');
   expect(toMismatch(body, { signature_header: 'x-other' })).toEqual({
-    ...{ kind: 'signature_mismatch', body: '{"signature_header":"x-other"}' },
+    kind: 'signature_mismatch',
+    body: '{"signature_header":"x-other"}',
     bodySha256: digestOf(`signature_mismatch ${body}`),
-    ...{ dealId: null, collabId: null, sentAt: null, order: null, codeChange: null },
+    dealId: null,
+    collabId: null,
+    sentAt: null,
+    order: null,
+    codeChange: null,
   });
 });

@@ -19,15 +19,21 @@ function codeEvent(deal: string, code: string): WebhookEvent {
 it('an event is read in the words of the service: its members, its kind and its envelope', () => {
   const text = JSON.stringify({ type: 'sale', data: { campaign: 'D1', order_information: { order_id: 1 } } });
   const { kind, dealId, order } = readEvent({
-    ...{ body: Buffer.from(text), addressKind: null, timestamp: undefined },
+    body: Buffer.from(text),
+    addressKind: null,
+    timestamp: undefined,
     events: {
       ...specifiedService.events,
-      ...{ envelope: 'data', kind: 'type', kinds: { new_influencer_order: 'sale' } },
+      envelope: 'data',
+      kind: 'type',
+      kinds: { new_influencer_order: 'sale' },
       members: { deal_id: 'campaign' },
     },
   });
   expect({ kind, dealId, orderId: order?.orderId }).toEqual({
-    ...{ kind: 'new_influencer_order', dealId: 'D1', orderId: '1' },
+    kind: 'new_influencer_order',
+    dealId: 'D1',
+    orderId: '1',
   });
 });
 

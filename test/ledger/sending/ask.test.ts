@@ -37,7 +37,10 @@ async function askAgainst(
   const said = await ask('identify_influencers');
   const { fetchedAt = null, ...rest } = { fetchedAt: null, ...said };
   return {
-    ...{ asked, left: budget.left(), at: fetchedAt?.getTime() ?? null, said: rest },
+    asked,
+    left: budget.left(),
+    at: fetchedAt?.getTime() ?? null,
+    said: rest,
     ...(unanswered.length > 0 && { unanswered }),
   };
 }

@@ -215,7 +215,9 @@ describe('an exchange that posted a referral', () => {
     const unclear = { kind: 'unclear', isStated: false, isOwnWord: true, reason: 'later' } as const;
     const verdict = { ...unclear, isNotFound: false, isOutOfCredits: false };
     expect(classifyFor('referral', { ...answer(status, { deal_id: 'D1' }), verdict } as Exchange)).toEqual({
-      ...{ kind: 'in_doubt', httpStatus: status, reason },
+      kind: 'in_doubt',
+      httpStatus: status,
+      reason,
     });
   });
 
@@ -264,10 +266,14 @@ describe('an exchange that posted a referral', () => {
 
 it('an answer that needs no body by the description of its service is about the deal of the request', () => {
   const verdict = judge({ status: 200, text: '' }, specifiedService, {
-    ...{ statuses: [200], path: null, values: null },
+    statuses: [200],
+    path: null,
+    values: null,
   });
   expect(readAnswer('referral', '', '{"deal_id":"D1"}', verdict)).toMatchObject({
-    ...{ kind: 'taken', dealId: 'D1', collabId: null },
+    kind: 'taken',
+    dealId: 'D1',
+    collabId: null,
   });
   expect(readAnswer('referral', '', '{"deal_id":"D1"}')).toMatchObject({ kind: 'nothing' });
 });

@@ -27,7 +27,9 @@ async function openPosting(
   const note = (step: string, entryId: string) => void steps.push(`${step} ${orderOf.get(entryId)}`);
   let isLeaseHeld = true;
   const gate = createRequestGate({
-    ...{ concurrency: 8, probe: async () => true, onWait: () => {} },
+    concurrency: 8,
+    probe: async () => true,
+    onWait: () => {},
     isLeaseHeld: () => isLeaseHeld,
   });
   const spoolFolder = join(folder, 'spool');
@@ -57,7 +59,11 @@ async function openPosting(
     for (const entryId of ids) yield [entryId];
   }
   return {
-    ...{ db, gate, steps, ids, spoolFolder },
+    db,
+    gate,
+    steps,
+    ids,
+    spoolFolder,
     loseLease: () => {
       isLeaseHeld = false;
     },
@@ -138,7 +144,10 @@ it('an answer that the database does not take is kept in the spool, and nothing 
   const spooled = readFileSync(join(spoolFolder, name), 'utf8').trimEnd().split('\n');
   expect(spooled).toHaveLength(sent.length);
   expect(JSON.parse(spooled[0] ?? '')).toMatchObject({
-    ...{ entryId: ids[0], attempt: 1, outcome: ACCEPTED, backoffMs: 0 },
+    entryId: ids[0],
+    attempt: 1,
+    outcome: ACCEPTED,
+    backoffMs: 0,
     claim: { claimNo: expect.stringMatching(/^\d+$/) },
   });
 });

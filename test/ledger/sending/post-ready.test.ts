@@ -42,15 +42,27 @@ async function openRun(orderIds: readonly string[], exchange: () => Exchange | P
   const progress = {
     begin: (step: unknown) => void steps.push(step),
     advance: (by: number) => void steps.push(by),
-    ...{ note: (text: string) => void steps.push(text), end() {} },
+    note: (text: string) => void steps.push(text),
+    end() {},
   };
   const run = {
-    ...{ db, owner, runId, progress, options: { limit: null }, draining: draining.signal },
-    ...{ job: { name: 'attribute-orders' }, nouns: { items: 'orders' }, isLeaseHeld: () => true },
+    db,
+    owner,
+    runId,
+    progress,
+    options: { limit: null },
+    draining: draining.signal,
+    job: { name: 'attribute-orders' },
+    nouns: { items: 'orders' },
+    isLeaseHeld: () => true,
     config: configOf(folder, 'http://127.0.0.1:1', { name: 'mirror' } as never),
   };
   const ledger = {
-    ...{ accountId: ACCOUNT, ledgerId, heads: () => [], place: null, mark: null },
+    accountId: ACCOUNT,
+    ledgerId,
+    heads: () => [],
+    place: null,
+    mark: null,
     openJournal: async () =>
       openJournal({ folder: journals, ledgerId, accountId: ACCOUNT, owner, mark: null }),
   };
@@ -59,7 +71,11 @@ async function openRun(orderIds: readonly string[], exchange: () => Exchange | P
     ledger: ledger as unknown as OpenLedger,
   };
   return {
-    ...{ db: direct, ids, steps, journals, spool: spoolFolder(run as unknown as Run) },
+    db: direct,
+    ids,
+    steps,
+    journals,
+    spool: spoolFolder(run as unknown as Run),
     fail: (statements: number) => {
       failures = statements;
     },
@@ -130,8 +146,13 @@ it('a doubt is settled at the end if an event named the order before its answer 
       .execute((trx) =>
         applyEvidences(trx, [
           {
-            ...{ orderId: '1', orderPlatform: 'shopify', dealId: 'D1', collabId: 'C1' },
-            ...{ amount: null, currency: null, bodySha256: 'a' },
+            orderId: '1',
+            orderPlatform: 'shopify',
+            dealId: 'D1',
+            collabId: 'C1',
+            amount: null,
+            currency: null,
+            bodySha256: 'a',
           },
         ]),
       );
@@ -180,7 +201,8 @@ it('an answer that neither takes is recorded at last if the database is back, or
     await expect(away.post()).rejects.toMatchObject({
       message: `${said} of the service could not be stored, neither in the database nor in the spool of the data folder (EEXIST).`,
       details: {
-        ...{ code: 'answers_lost', exitCode: 1 },
+        code: 'answers_lost',
+        exitCode: 1,
         help: 'Free space for the data folder, or let this user write to it, and restore the database connection. Then run again: the orders are in doubt, and `review` shows them with their amounts.',
         safe: 'The orders of these answers may have been credited. None of them is sent again before a person decides.',
       },

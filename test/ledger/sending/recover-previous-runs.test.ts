@@ -112,8 +112,13 @@ it('what is known of the requests of a killed process settles them; the others a
     .execute((trx) =>
       applyEvidences(trx, [
         {
-          ...{ orderId: 'told', orderPlatform: 'shopify', dealId: 'D1', collabId: null },
-          ...{ amount: null, currency: null, bodySha256: 'a' },
+          orderId: 'told',
+          orderPlatform: 'shopify',
+          dealId: 'D1',
+          collabId: null,
+          amount: null,
+          currency: null,
+          bodySha256: 'a',
         },
       ]),
     );

@@ -186,7 +186,9 @@ describe('a claim that an order was not credited', () => {
     expect(more.exitCode).toBe(3);
     const completed = eventsOf((await shop.cli('claims', '--json')).stdout, 'claim');
     expect(completed.find(({ order_id }) => order_id === '99996')).toMatchObject({
-      ...{ day: '2026-04-10', amount: '12.0000', answer: { kind: 'not_in_exports' } },
+      day: '2026-04-10',
+      amount: '12.0000',
+      answer: { kind: 'not_in_exports' },
     });
 
     // The code is assigned: the answer of an open claim is decided anew.

@@ -32,8 +32,15 @@ it.each([
 
 describe('a line of a list of claims', () => {
   const line = (given: object) => ({
-    ...{ line: 2, creator: 'mia', orderId: null, amount: null, currency: null, day: null, code: null },
-    ...{ deadline: null, ...given },
+    line: 2,
+    creator: 'mia',
+    orderId: null,
+    amount: null,
+    currency: null,
+    day: null,
+    code: null,
+    deadline: null,
+    ...given,
   });
   const id = 'a'.repeat(200);
   it.each([
@@ -119,10 +126,15 @@ describe('a list of claims', () => {
       'Revenue,Currency,Date,voucher code,Due,transaction_id',
     ])
       expect(written(header), header).toMatchObject({
-        ...{ problems: [], missingColumns: [] },
+        problems: [],
+        missingColumns: [],
         rows: [
           {
-            ...{ orderId: '7', amount: '12.50', currency: 'EUR', day: '2026-04-10', code: 'MIA10' },
+            orderId: '7',
+            amount: '12.50',
+            currency: 'EUR',
+            day: '2026-04-10',
+            code: 'MIA10',
             deadline: '2026-05-01',
           },
         ],
@@ -141,8 +153,16 @@ describe('a list of claims', () => {
 it('a claim is kept as its lines state it, completed only while it is open, and answered, closed and opened again as a whole', async () => {
   const { db } = await setup();
   const line = (given: Partial<ClaimLine>): ClaimLine => ({
-    ...{ line: 2, creator: '@Mia', orderId: '1', amount: null, currency: null, day: null, code: null },
-    ...{ deadline: null, key: 'a', ...given },
+    line: 2,
+    creator: '@Mia',
+    orderId: '1',
+    amount: null,
+    currency: null,
+    day: null,
+    code: null,
+    deadline: null,
+    key: 'a',
+    ...given,
   });
   const insert = (
     lines: readonly ClaimLine[],
@@ -159,12 +179,26 @@ it('a claim is kept as its lines state it, completed only while it is open, and 
     line({ line: 3, key: 'b', creator: 'Ben', orderId: '2', amount: '10.00', currency: 'EUR' }),
   ];
   expect(await insert([ofBen, ofMia], { file: 'of x@shop.example.csv', deadline: '2026-05-01' })).toEqual({
-    ...{ added: ['1', '2'], completed: [], contradictions: [] },
+    added: ['1', '2'],
+    completed: [],
+    contradictions: [],
   });
   const open = {
-    ...{ amount: null, currency: null, day: null, code: null, deadline: null, state: 'open', file: null },
-    ...{ line: null, addedAt: expect.any(Date), addedBy: 'j***@***', given: null, answeredAt: null },
-    ...{ answeredBy: null, closedBy: null, closeReason: null },
+    amount: null,
+    currency: null,
+    day: null,
+    code: null,
+    deadline: null,
+    state: 'open',
+    file: null,
+    line: null,
+    addedAt: expect.any(Date),
+    addedBy: 'j***@***',
+    given: null,
+    answeredAt: null,
+    answeredBy: null,
+    closedBy: null,
+    closeReason: null,
   };
   const file = 'of x***@***';
   const mia = { ...open, claimId: '1', creator: '@Mia', orderId: '1', deadline: '2026-04-30', file, line: 2 };
@@ -191,12 +225,16 @@ it('a claim is kept as its lines state it, completed only while it is open, and 
     line({ line: 11, key: 'c', creator: 'Zoe', orderId: '3', code: 'ZOE' }),
   ];
   const contradicted = (at: number, column: string, value: string) => ({
-    ...{ line: at, column, value, reason: 'Claim 1 of this order states another one, and keeps it.' },
+    line: at,
+    column,
+    value,
+    reason: 'Claim 1 of this order states another one, and keeps it.',
     help: 'Ask the creator which one is right. If it is this one, answer by what the order itself says.',
   });
   const second = await insert(more, { deadline: '2026-07-01' });
   expect(second).toEqual({
-    ...{ added: [expect.any(String)], completed: ['1'] },
+    added: [expect.any(String)],
+    completed: ['1'],
     contradictions: [
       ...[contradicted(7, 'day', '2026-04-11'), contradicted(7, 'amount', '7.00 EUR')],
       ...[contradicted(8, 'amount', '7.01 USD'), contradicted(9, 'code', 'BEN15')],
@@ -208,7 +246,9 @@ it('a claim is kept as its lines state it, completed only while it is open, and 
   expect(await listClaims(db, {})).toEqual([ofZoe, benOfFile, completed]);
   // Each of what a claim may lack completes it alone.
   for (const [key, given] of Object.entries({
-    ...{ d: { day: '2026-04-10' }, e: { code: 'X' }, f: { amount: '1.00', currency: 'EUR' } },
+    d: { day: '2026-04-10' },
+    e: { code: 'X' },
+    f: { amount: '1.00', currency: 'EUR' },
     g: { deadline: '2026-04-10' },
   })) {
     const [id] = (await insert([line({ key, creator: 'Eve', orderId: key })])).added;
@@ -219,18 +259,20 @@ it('a claim is kept as its lines state it, completed only while it is open, and 
 
   // An answer is kept as it is given, once, of the claims that are answered.
   const answer = {
-    ...{
-      claimId: '1',
-      kind: 'credited',
-      text: 'to b@shop.example',
-      reply: 'to you',
-      statementMonth: '2026-04',
-    },
+    claimId: '1',
+    kind: 'credited',
+    text: 'to b@shop.example',
+    reply: 'to you',
+    statementMonth: '2026-04',
     order: { source: 'shop', orderId: '1' },
     credited: { amount: '9.5000', currency: 'GBP' },
   };
   const held = {
-    ...{ ...answer, claimId: '2', kind: 'held', credited: null, statementMonth: null },
+    ...answer,
+    claimId: '2',
+    kind: 'held',
+    credited: null,
+    statementMonth: null,
     order: { source: null, orderId: '2' },
   };
   const keep = (...answers: readonly (typeof answer | typeof held)[]) =>
@@ -238,12 +280,17 @@ it('a claim is kept as its lines state it, completed only while it is open, and 
   await keep(answer, held);
   await keep({ ...answer, kind: 'excluded' });
   const given = ({ claimId: _, ...of }: typeof answer | typeof held) => ({
-    ...{ state: 'answered', given: of, answeredAt: expect.any(Date), answeredBy: 'a***@***' },
+    state: 'answered',
+    given: of,
+    answeredAt: expect.any(Date),
+    answeredBy: 'a***@***',
   });
   const answered = { ...completed, ...given(answer) };
   expect(await listClaims(db, { state: 'answered' })).toEqual([{ ...benOfFile, ...given(held) }, answered]);
   expect(await insert([line({ line: 4, code: 'OTHER' })])).toEqual({
-    ...{ added: [], completed: [], contradictions: [] },
+    added: [],
+    completed: [],
+    contradictions: [],
   });
   expect(await ids({ state: 'open', limit: 2 })).toHaveLength(2);
   expect(await ids({ creator: '@ben' })).toEqual(['2']);

@@ -11,13 +11,14 @@ import { IBANS } from './payment-shop.ts';
 
 describe('a booking in a file of the bank', () => {
   const booking = (given: object) => ({
-    ...{
-      key: expect.stringMatching(/^[0-9a-f]{64}$/),
-      kind: 'paid',
-      bookedOn: '2026-06-03',
-      currency: 'EUR',
-    },
-    ...{ amount: '10.0000', endToEndId: null, accountMark: null, bankReference: null },
+    key: expect.stringMatching(/^[0-9a-f]{64}$/),
+    kind: 'paid',
+    bookedOn: '2026-06-03',
+    currency: 'EUR',
+    amount: '10.0000',
+    endToEndId: null,
+    accountMark: null,
+    bankReference: null,
     ...given,
   });
   const CSV = 'End to End Id;bank_reference;iban;amount;currency;booked_on;type;note\n';
@@ -59,7 +60,8 @@ describe('a booking in a file of the bank', () => {
       return expect(read).toEqual({ bookings: [wanted], announced: 0, problems: [] });
     const [column, message, help] = HELP[wanted];
     expect(read).toEqual({
-      ...{ bookings: [], announced: 0 },
+      bookings: [],
+      announced: 0,
       problems: [{ where: expect.stringContaining(column), message: expect.stringContaining(message), help }],
     });
     // A cell of an account is in no message.
@@ -115,7 +117,10 @@ describe('a booking in a file of the bank', () => {
       [
         booking({ amount: '4.5000', bankReference: 'B1' }),
         booking({
-          ...{ kind: 'returned', amount: '5.5000', currency: 'USD', bankReference: 'B' },
+          kind: 'returned',
+          amount: '5.5000',
+          currency: 'USD',
+          bankReference: 'B',
           accountMark: mark?.accountMark,
         }),
       ],
@@ -181,7 +186,9 @@ describe('a booking in a file of the bank', () => {
   it('is named by its place in the file if it cannot be read, and a file above 50 MB is refused', () => {
     const good = `<Ntry>${EUR}${DEBIT}${BOOKED}</Ntry>`;
     expect(camt(good, '<Ntry><Sts>BOOK</Sts></Ntry>')).toEqual({
-      ...{ bookings: [booking({})], announced: 0, problems: [problem(MISSING, 2)] },
+      bookings: [booking({})],
+      announced: 0,
+      problems: [problem(MISSING, 2)],
     });
     expect(() => parseBankFile(' '.repeat(50_000_001), 'a.xml')).toThrow('larger than 50 MB');
     // One that is not refused for its size is read, and this one says at once that it is none.

@@ -99,7 +99,10 @@ it('what is unpaid is paid by creator and currency, carried forward below a mini
   };
   const details = (month: string, help: string) =>
     expect.objectContaining({
-      ...{ code: 'payments_not_proposed', exitCode: 2, where: month, safe: 'Nothing was changed.' },
+      code: 'payments_not_proposed',
+      exitCode: 2,
+      where: month,
+      safe: 'Nothing was changed.',
       help: expect.stringContaining(help),
     });
   expect(await refusal('2025-02', null)).toEqual([
@@ -138,24 +141,25 @@ it('what is unpaid is paid by creator and currency, carried forward below a mini
   await propose(db);
   const [second, cancelled] = await listPayments(db, {});
   expect(second).toEqual({
-    ...{
-      paymentId: '2',
-      proposalId: '2',
-      month: '2025-02',
-      creator: 'd1',
-      currency: 'EUR',
-      amount: '15.0000',
-    },
-    ...{
-      state: 'proposed',
-      exportedAs: null,
-      exportedAt: null,
-      paidAmount: '0.0000',
-      overpaidAmount: '0.0000',
-      paidOn: null,
-    },
-    ...{ elsewhereAmount: '0.0000', elsewhere: [], cameBack: [], settledBy: null, settleReason: null },
-    ...{ accountMark: expect.stringMatching(/3000$/), proposedAt: expect.any(Date) },
+    paymentId: '2',
+    proposalId: '2',
+    month: '2025-02',
+    creator: 'd1',
+    currency: 'EUR',
+    amount: '15.0000',
+    state: 'proposed',
+    exportedAs: null,
+    exportedAt: null,
+    paidAmount: '0.0000',
+    overpaidAmount: '0.0000',
+    paidOn: null,
+    elsewhereAmount: '0.0000',
+    elsewhere: [],
+    cameBack: [],
+    settledBy: null,
+    settleReason: null,
+    accountMark: expect.stringMatching(/3000$/),
+    proposedAt: expect.any(Date),
     reference: expect.stringMatching(/^IS-[0-9A-F]{26}$/),
     messageId: expect.stringMatching(/^IS-[0-9A-F]{26}$/),
   });
@@ -193,10 +197,18 @@ it('what is unpaid is paid by creator and currency, carried forward below a mini
     await insertProposal(trx, { ...given, paidElsewhereOn: '2025-03-07' });
     expect(await listPayments(trx, { limit: 1 })).toMatchObject([
       {
-        ...{ creator: 'mia', currency: 'USD', amount: '2.0000', state: 'paid', paidAmount: '2.0000' },
-        ...{ paidOn: '2025-03-07', elsewhereAmount: '2.0000', accountMark: null, exportedAs: null },
-        ...{ elsewhere: [{ paidOn: '2025-03-07', amount: '2.0000' }] },
-        ...{ settledBy: 'a***@***', settleReason: 'for x***@***' },
+        creator: 'mia',
+        currency: 'USD',
+        amount: '2.0000',
+        state: 'paid',
+        paidAmount: '2.0000',
+        paidOn: '2025-03-07',
+        elsewhereAmount: '2.0000',
+        accountMark: null,
+        exportedAs: null,
+        elsewhere: [{ paidOn: '2025-03-07', amount: '2.0000' }],
+        settledBy: 'a***@***',
+        settleReason: 'for x***@***',
       },
     ]);
     expect((await findUnpaid(trx, FIND)).map(said)).toEqual([ben]);
@@ -481,7 +493,9 @@ it('what was closed is owed to whom it was closed, and paid only to an account t
 function propose(db: Database): Promise<string> {
   return inTransaction(db, async (trx) =>
     insertProposal(trx, {
-      ...{ month: '2025-02', by: 'jane', reason: 'month end' },
+      month: '2025-02',
+      by: 'jane',
+      reason: 'month end',
       payments: (await findUnpaid(trx, FIND)).filter(({ becomes }) => becomes === 'pay'),
     }),
   );
@@ -745,8 +759,15 @@ it('a payment is what the bank booked of it and a person paid, whatever the orde
     key: string,
     given: Partial<Booking> = {},
   ): Booking => ({
-    ...{ key: createHash('sha256').update(key).digest('hex'), kind, amount, bookedOn, bankReference: key },
-    ...{ currency: how?.currency ?? 'EUR', endToEndId: reference, accountMark: null, ...given },
+    key: createHash('sha256').update(key).digest('hex'),
+    kind,
+    amount,
+    bookedOn,
+    bankReference: key,
+    currency: how?.currency ?? 'EUR',
+    endToEndId: reference,
+    accountMark: null,
+    ...given,
   });
   // Until a file has the payment, nothing counts.
   await matched(db, bookingOf(['paid', '15', '2025-03-03'], 'early'));

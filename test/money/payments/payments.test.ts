@@ -130,12 +130,12 @@ describe('payments of closed statements', () => {
     );
     expect(may.stdout).toMatch(/zoe\.test +7\.00 EUR +…2606 +2026-04, 2026-05/);
     expect(await totals(shop)).toEqual({
-      ...{
-        'dealben EUR cancelled': '15.00',
-        'dealben EUR proposed': '15.00',
-        'mia.test EUR exported': '10.00',
-      },
-      ...{ 'mia.test EUR proposed': '7.00', 'mia.test USD paid': '5.00', 'zoe.test EUR proposed': '7.00' },
+      'dealben EUR cancelled': '15.00',
+      'dealben EUR proposed': '15.00',
+      'mia.test EUR exported': '10.00',
+      'mia.test EUR proposed': '7.00',
+      'mia.test USD paid': '5.00',
+      'zoe.test EUR proposed': '7.00',
     });
     // At the end of May nothing was paid: the dollars went out in June, and Mia and Ben are in payments that the bank has not booked.
     expect(

@@ -359,7 +359,11 @@ describe('an email channel', () => {
     const of = async (when: 'greeting' | 'mail') =>
       Promise.all(Object.entries(ends).map(async ([name, end]) => [name, await deliver(when, end)]));
     expect(Object.fromEntries(await of('mail'))).toEqual({
-      ...{ close: 'unclear', reset: 'unclear', silence: 'unclear', cut: 'unclear', refusal: 'failed' },
+      close: 'unclear',
+      reset: 'unclear',
+      silence: 'unclear',
+      cut: 'unclear',
+      refusal: 'failed',
     });
     expect(new Set((await of('greeting')).map(([, kind]) => kind))).toEqual(new Set(['failed']));
   });

@@ -5,7 +5,10 @@ import { createMetricBridge } from '../../../src/monitoring/observe/telemetry/me
 
 it('omits values that are no numbers, for which a collector would refuse all metrics', async () => {
   const gauge = (name: string, ...values: readonly number[]) => ({
-    ...{ name, help: 'How much.', type: 'gauge', aggregator: 'sum' },
+    name,
+    help: 'How much.',
+    type: 'gauge',
+    aggregator: 'sum',
     values: values.map((value) => ({ value, labels: {} })),
   });
   const metrics = [gauge('lag_seconds', Number.NaN, 1), gauge('ratio', Number.POSITIVE_INFINITY)];

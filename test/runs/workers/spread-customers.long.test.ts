@@ -111,7 +111,8 @@ describe('a run whose customers are submitted by workers', () => {
     const { shop, service } = await openSpreadCustomers(slowly(() => QUEUED, 600));
     await startWorkers(shop, 2);
     const cure = await poison(shop.db, {
-      ...{ table: 'intake.waiting_batches', on: 'delete' },
+      table: 'intake.waiting_batches',
+      on: 'delete',
       when: `row.purpose = 'submit' and row.batch_id % ${EMAILS.length / BATCH} = 37`,
     });
     const run = await shop.identify();

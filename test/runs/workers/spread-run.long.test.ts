@@ -173,7 +173,9 @@ describe('a run whose work is spread over workers', () => {
     dropBoth(shop, 30);
     await startWorkers(shop, 1);
     const cure = await poison(shop.db, {
-      ...{ table: 'intake.source_files', on: 'insert', when: `row.source = 'one'` },
+      table: 'intake.source_files',
+      on: 'insert',
+      when: `row.source = 'one'`,
     });
     const run = await shop.run();
     expect(run.exitCode, run.stderr).toBe(1);

@@ -205,8 +205,12 @@ async function work(db: Database, perform: WorkerOptions['perform']): Promise<St
   const worker = await startWorker(db, {
     queue,
     worker: {
-      ...{ workerId: randomUUID(), host: 'test', pid: process.pid, version: '1.2.3' },
-      ...{ kinds: ['read-source'], concurrency: PLACES },
+      workerId: randomUUID(),
+      host: 'test',
+      pid: process.pid,
+      version: '1.2.3',
+      kinds: ['read-source'],
+      concurrency: PLACES,
     },
     perform,
     onEnded: () => {},

@@ -658,8 +658,13 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'Bonnummer;Datum;Toestand;Totaal incl. btw;Munt;Actie;Terug\n20261001;03-10-2026 08:12;betaald;12,50;EUR;LOTTE10;0,00\n20261002;04-10-2026 09:40;afgehaald;1.012,95;EUR;LOTTE10;5,00\n20261003;05-10-2026 09:41;geannuleerd;9,00;EUR;;0,00\n',
       columns: {
-        ...{ order_id: ['Bonnummer'], status: ['Toestand'], currency: ['Munt'], total: ['Totaal incl. btw'] },
-        ...{ refunded: ['Terug'], codes: ['Actie'], placed_at: ['Datum'] },
+        order_id: ['Bonnummer'],
+        status: ['Toestand'],
+        currency: ['Munt'],
+        total: ['Totaal incl. btw'],
+        refunded: ['Terug'],
+        codes: ['Actie'],
+        placed_at: ['Datum'],
       },
       // What no list knows is held, and what means another state than paid is not credited.
       layout: { status: { credited: ['betaald'], known: ['geannuleerd'] } },
@@ -670,13 +675,12 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'Seller report,,,,,\nPeriod: Oct,,,,,\n,,,,,\nSale ref,Sold on,Buyer country,Gross amount,Code used,Money back,Sale state\nMK-1,2026-10-02 10:11,NL,$34.00,SUNNY15,$0.00,Completed\nMK-2,2026-10-03 12:55,DE,$18.50,SUNNY15,$2.00,Completed\nMK-3,2026-10-04 12:55,DE,$18.50,,$0.00,Completed\nTotal,,,$71.00,,$2.00,\n3 record(s),,,,,,\n',
       columns: {
-        ...{
-          order_id: ['Sale ref'],
-          status: ['Sale state'],
-          total: ['Gross amount'],
-          refunded: ['Money back'],
-        },
-        ...{ codes: ['Code used'], placed_at: ['Sold on'] },
+        order_id: ['Sale ref'],
+        status: ['Sale state'],
+        total: ['Gross amount'],
+        refunded: ['Money back'],
+        codes: ['Code used'],
+        placed_at: ['Sold on'],
       },
       layout: { preambleLines: 'search', footer: ['Total', 'record(s)'] },
     },
@@ -686,14 +690,13 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'Order ref,When,Curr,Sum,Discount,State,Refund\nA-1,2026-10-02T10:11:26+01:00,GBP,34.00,NORA20,paid,0.00\nA-2,2026-10-03T10:11:26+01:00,EUR,18.50,,paid,0.00\nA-3,2026-10-05T10:11:26+01:00,GBP,60.00,NORA20,paid,15.00\n',
       columns: {
-        ...{
-          order_id: ['Order ref'],
-          placed_at: ['When'],
-          currency: ['Curr'],
-          total: ['Sum'],
-          codes: ['Discount'],
-        },
-        ...{ status: ['State'], refunded: ['Refund'] },
+        order_id: ['Order ref'],
+        placed_at: ['When'],
+        currency: ['Curr'],
+        total: ['Sum'],
+        codes: ['Discount'],
+        status: ['State'],
+        refunded: ['Refund'],
       },
       layout: { lacks: ['consent'] },
     },
@@ -703,8 +706,12 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: '\ufeffNumer zamówienia;Data;Email;Dostawa;Kwota PLN;Status;Kod rabatowy\n"Z-1";"27.09.2026, 14:05:12";"o@example.com";"kurier";"120.50";"opłacone";"OLA10"\n"Z-2";"28.09.2026, 9:15:00";"j@example.com";"punkt";"80.00";"nowe";""\n"Ogółem";"";"";"";"200.50";"";""\n',
       columns: {
-        ...{ order_id: ['Numer zamówienia'], placed_at: ['Data'], email: ['Email'], total: ['Kwota PLN'] },
-        ...{ status: ['Status'], codes: ['Kod rabatowy'] },
+        order_id: ['Numer zamówienia'],
+        placed_at: ['Data'],
+        email: ['Email'],
+        total: ['Kwota PLN'],
+        status: ['Status'],
+        codes: ['Kod rabatowy'],
       },
       layout: { currency: 'PLN', footer: [], status: { credited: ['opłacone'], known: ['nowe'] } },
     },
@@ -714,8 +721,13 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'Kód objednávky;Datum;Stav;Celkem s DPH;Měna;Slevový kupón;Vráceno\n26101;1.10.2026 8:15;Vyřízena;1 249,00;CZK;JANA10;0,00\n26102;14.10.2026 9:33;Storno;99,00;CZK;;0,00\nCelkem;;;1 348,00;;;0,00\n',
       columns: {
-        ...{ order_id: ['Kód objednávky'], placed_at: ['Datum'], status: ['Stav'], total: ['Celkem s DPH'] },
-        ...{ currency: ['Měna'], codes: ['Slevový kupón'], refunded: ['Vráceno'] },
+        order_id: ['Kód objednávky'],
+        placed_at: ['Datum'],
+        status: ['Stav'],
+        total: ['Celkem s DPH'],
+        currency: ['Měna'],
+        codes: ['Slevový kupón'],
+        refunded: ['Vráceno'],
       },
       layout: { status: { credited: ['vyřízena'], known: ['storno'] } },
     },
@@ -725,8 +737,12 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'Rapport oktober;;;;;\nOrdernr;Orderdatum;Betalstatus;Summa inkl moms (SEK);Rabattkod;Återbetalt\n101;2026-10-01 09:12;Betald;1 249,00;ELSA10;0,00\n102;2026-10-03 10:00;Återbetald;499,00;;499,00\n',
       columns: {
-        ...{ order_id: ['Ordernr'], placed_at: ['Orderdatum'], status: ['Betalstatus'] },
-        ...{ total: ['Summa inkl moms (SEK)'], codes: ['Rabattkod'], refunded: ['Återbetalt'] },
+        order_id: ['Ordernr'],
+        placed_at: ['Orderdatum'],
+        status: ['Betalstatus'],
+        total: ['Summa inkl moms (SEK)'],
+        codes: ['Rabattkod'],
+        refunded: ['Återbetalt'],
       },
       layout: { currency: 'SEK', preambleLines: 'search' },
     },
@@ -750,8 +766,11 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'Order ID,Status,Total,Coupon,Currency\nEUR-10011,paid,49.00,ELSA10,EUR\nTK-10012,paid,20.00,,EUR\nR-10013,paid,20.00,,EUR\n',
       columns: {
-        ...{ order_id: ['Order ID'], status: ['Status'], total: ['Total'] },
-        ...{ codes: ['Coupon'], currency: ['Currency'] },
+        order_id: ['Order ID'],
+        status: ['Status'],
+        total: ['Total'],
+        codes: ['Coupon'],
+        currency: ['Currency'],
       },
     },
   ],
@@ -767,8 +786,12 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'OrderRef,When,Status,Total,Coupon,Currency\nR1,2026-10-01 09:12 CEST,paid,49.00,ELSA10,EUR\nR2,2026-10-02 09:12 CEST,paid,20.00,,EUR\nR3,2026-10-02 09:12 CEST,paid,20.00,,EUR\n',
       columns: {
-        ...{ order_id: ['OrderRef'], placed_at: ['When'], status: ['Status'] },
-        ...{ total: ['Total'], codes: ['Coupon'], currency: ['Currency'] },
+        order_id: ['OrderRef'],
+        placed_at: ['When'],
+        status: ['Status'],
+        total: ['Total'],
+        codes: ['Coupon'],
+        currency: ['Currency'],
       },
       layout: { times: { formats: ['iso'], zone: null, zoneColumn: [] }, lacks: ['consent'] },
     },
@@ -778,8 +801,12 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'رقم الطلب,التاريخ,الحالة,المجموع,العملة,رمز الخصم\n1001,2026-10-01T10:00:00Z,مدفوع,12.500,KWD,MIRA10\n1002,2026-10-02T10:00:00Z,ملغي,0.500,KWD,MIRA10\n1003,2026-10-03T10:00:00Z,مدفوع,35.250,KWD,JOE20\n',
       columns: {
-        ...{ order_id: ['رقم الطلب'], placed_at: ['التاريخ'], status: ['الحالة'] },
-        ...{ total: ['المجموع'], codes: ['رمز الخصم'], currency: ['العملة'] },
+        order_id: ['رقم الطلب'],
+        placed_at: ['التاريخ'],
+        status: ['الحالة'],
+        total: ['المجموع'],
+        codes: ['رمز الخصم'],
+        currency: ['العملة'],
       },
       layout: { status: { words: {}, known: ['ملغي'], credited: ['مدفوع'] } },
     },
@@ -810,8 +837,12 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'Ordrenr;Ordredato;Ordrestatus;Kunde;Total inkl. moms;Fragt;Rabat;Rabatkoder;Refunderet;Valuta\n1;03-11-2026 10:14;Betalt;Ida Holm;1.249,00;39,00;100,00;IDA10;0,00;DKK\n2;13-11-2026 21:10;Betalt;Test Bruger;560,00;0,00;56,00;IDA10 noah15;-60,00;DKK\n3;14-11-2026 09:31;Annulleret;Liv Friis;200,00;39,00;0,00;NOAH15;0,00;DKK\n',
       columns: {
-        ...{ order_id: ['Ordrenr'], placed_at: ['Ordredato'], status: ['Ordrestatus'], currency: ['Valuta'] },
-        ...{ total: ['Total inkl. moms'], codes: ['Rabatkoder'] },
+        order_id: ['Ordrenr'],
+        placed_at: ['Ordredato'],
+        status: ['Ordrestatus'],
+        currency: ['Valuta'],
+        total: ['Total inkl. moms'],
+        codes: ['Rabatkoder'],
       },
       layout: { grouping: { sum: { refunded: { minus: ['Refunderet'] } } }, codes: { split: [' '] } },
     },

@@ -328,7 +328,10 @@ const SPANISH = [
 test('of a Spanish list, only who accepts advertising and neither left nor bounced is to be submitted', async () => {
   const { sources } = await look(folderWith({ 'suscriptores.csv': SPANISH }));
   expect(sources[0]?.examined).toMatchObject({
-    ...{ kind: 'customers', rows: 5, submitted: 1, needsConsent: false },
+    kind: 'customers',
+    rows: 5,
+    submitted: 1,
+    needsConsent: false,
     passedOver: { refused: 1, contradicting: 2, unknown: 1 },
   });
 });

@@ -70,7 +70,8 @@ test('names of columns in one encoding only show the encoding, and a few dates t
   expect(preview).toMatchObject({ orders: 3, credited: 3, codes: [{ code: 'ミア10', orders: 3 }] });
   expect(preview.rejected).toMatchObject([{ rows: 1, reason: expect.stringContaining('does not exist') }]);
   expect(found.sources[0]?.proposed?.columns.at(-1)).toMatchObject({
-    ...{ header: 'Items', why: expect.stringContaining('a number, not an amount') },
+    header: 'Items',
+    why: expect.stringContaining('a number, not an amount'),
   });
 });
 

@@ -250,8 +250,11 @@ test('an unreadable currency is counted, and the currency of the source replaces
   );
   expect(customers.map(({ currency }) => currency)).toEqual([null, 'EUR', null]);
   expect(seen.optional.at(-1)).toEqual({
-    ...{ column: 'currency', holds: 'currency' },
-    ...{ filled: 2, unreadable: 1, firstUnreadableLine: 2 },
+    column: 'currency',
+    holds: 'currency',
+    filled: 2,
+    unreadable: 1,
+    firstUnreadableLine: 2,
   });
 });
 

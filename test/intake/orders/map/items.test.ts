@@ -46,7 +46,10 @@ const PARTS: Layout = {
     addsNothing: [
       {
         columns: ['item_status', 'item_state'],
-        ...{ equals: ['cancelled'], noneOf: null, notBlank: false, matches: null },
+        equals: ['cancelled'],
+        noneOf: null,
+        notBlank: false,
+        matches: null,
       },
     ],
   },

@@ -51,16 +51,16 @@ async function openBackfill(
     const { id } = await direct
       .insertInto('ops.backfills')
       .values({
-        ...{
-          job,
-          state,
-          from_day: '2025-05-01',
-          to_day: '2025-05-31',
-          time_zone: 'UTC',
-          plan_hash: '',
-          plan: '{}',
-        },
-        ...{ run_id: runId, approved_by: 'jane', approved_at: new Date() },
+        job,
+        state,
+        from_day: '2025-05-01',
+        to_day: '2025-05-31',
+        time_zone: 'UTC',
+        plan_hash: '',
+        plan: '{}',
+        run_id: runId,
+        approved_by: 'jane',
+        approved_at: new Date(),
       })
       .returning('backfill_id as id')
       .executeTakeFirstOrThrow();
@@ -84,21 +84,35 @@ async function openBackfill(
   const steps: string[] = [];
   const run = {
     config: {
-      ...{ ...shipped, jobs: { [JOB]: job }, database: { ...shipped.database, dataFolder: folder } },
+      ...shipped,
+      jobs: { [JOB]: job },
+      database: { ...shipped.database, dataFolder: folder },
       api: { ...shipped.api, requestsPerSecond: 0, concurrency: 2 },
     },
-    ...{ db, job, owner, runId, draining: ending.signal, isLeaseHeld: () => true },
-    ...{ nouns: { items: 'orders', done: 'posted' }, options: { limit: null, file: null, allowEmpty: true } },
+    db,
+    job,
+    owner,
+    runId,
+    draining: ending.signal,
+    isLeaseHeld: () => true,
+    nouns: { items: 'orders', done: 'posted' },
+    options: { limit: null, file: null, allowEmpty: true },
     progress: {
       begin: ({ name }: { readonly name: string }) => void steps.push(name),
       note: (text: string) => void notes.push(text),
-      ...{ advance() {}, end() {} },
+      advance() {},
+      end() {},
     },
   } as unknown as BackfillRun;
   const ledgerId = await ensureLedgerId(direct);
   const journals = join(folder, 'journal');
   const ledger = {
-    ...{ accountId: ACCOUNT, ledgerId, heads: () => [], place: null, mark: null, journalFolders: [journals] },
+    accountId: ACCOUNT,
+    ledgerId,
+    heads: () => [],
+    place: null,
+    mark: null,
+    journalFolders: [journals],
     openJournal: async () =>
       openJournal({ folder: journals, ledgerId, accountId: ACCOUNT, owner, mark: null }),
   } as unknown as OpenLedger;
@@ -119,8 +133,17 @@ async function openBackfill(
     if (isLook(text)) looks += 1;
   };
   return {
-    ...{ run, folder },
-    ...{ db: direct, runId, backfillId, insertBackfill, add, ending, notes, steps, read },
+    run,
+    folder,
+    db: direct,
+    runId,
+    backfillId,
+    insertBackfill,
+    add,
+    ending,
+    notes,
+    steps,
+    read,
     requests: () => requests,
     /** Another process moves the backfill to a state. Resolves once the process that executes it has noticed. */
     async move(from: BackfillState, to: BackfillState) {
@@ -255,7 +278,10 @@ it('is left paused, with the reason, if its process has to end or must not go on
   expect(told.steps).toEqual(['post', 'refresh']);
 
   const refused = await openBackfill(['1', '2'], () => ({
-    ...{ kind: 'answer', status: 401, text: '{"error":"no such key"}', headers: {} },
+    kind: 'answer',
+    status: 401,
+    text: '{"error":"no such key"}',
+    headers: {},
   }));
   expect(await refused.execute()).toEqual({
     kind: 'stopped',
@@ -285,11 +311,9 @@ it('reads a source once the run that reads it has ended, and says once that it w
   const sourceClients = openSourceClients();
   onTestFinished(() => sourceClients.close());
   const reading = {
-    ...{
-      ...run,
-      sourceClients,
-      job: { ...run.job, sources: ['shop-orders'], codes: join(folder, 'codes.csv') },
-    },
+    ...run,
+    sourceClients,
+    job: { ...run.job, sources: ['shop-orders'], codes: join(folder, 'codes.csv') },
     config: { ...run.config, sources: { 'shop-orders': { ...source, uri: join(folder, 'exports') } } },
   } as BackfillRun;
   const owners = () =>

@@ -24,12 +24,21 @@ const tones = (blocks: readonly Block[]) =>
   [...JSON.stringify(blocks).matchAll(/"tone":"(\w+)"/g)].map(([, tone]) => tone);
 
 const group = (change: Partial<PlanGroup> = {}): PlanGroup => ({
-  ...{ month: '2025-05', standing: 'to_post', reason: null, currency: 'EUR', orders: 1, amount: '10.0000' },
+  month: '2025-05',
+  standing: 'to_post',
+  reason: null,
+  currency: 'EUR',
+  orders: 1,
+  amount: '10.0000',
   ...change,
 });
 
 const BACKFILL: Backfill = {
-  ...{ backfillId: '7', job: 'orders', state: 'planned', planHash: '0123456789abcdef', runId: '3' },
+  backfillId: '7',
+  job: 'orders',
+  state: 'planned',
+  planHash: '0123456789abcdef',
+  runId: '3',
   period: { fromDay: '2025-05-01', toDay: '2025-06-30', timeZone: 'Europe/Amsterdam' },
   plan: {
     files: [{ source: 'shop', uri: 'a.csv', version: '1', orders: 1 }],
@@ -37,12 +46,23 @@ const BACKFILL: Backfill = {
     ofTheRuns: 0,
     undated: 0,
   },
-  ...{ requestsPerSecond: null, concurrency: null, plannedAt: new Date('2026-04-01T10:00:00Z') },
-  ...{ approvedBy: null, approvedAt: null, problem: null },
+  requestsPerSecond: null,
+  concurrency: null,
+  plannedAt: new Date('2026-04-01T10:00:00Z'),
+  approvedBy: null,
+  approvedAt: null,
+  problem: null,
 };
 const PROGRESS: BackfillProgress = {
-  ...{ planned: 12, accepted: 10, toPost: 2, rejected: 0, inDoubt: 0, held: 0, answersLastMinute: 0 },
-  ...{ amounts: [{ currency: 'EUR', accepted: '104.0000' }], process: null },
+  planned: 12,
+  accepted: 10,
+  toPost: 2,
+  rejected: 0,
+  inDoubt: 0,
+  held: 0,
+  answersLastMinute: 0,
+  amounts: [{ currency: 'EUR', accepted: '104.0000' }],
+  process: null,
 };
 const PROCESS = { host: 'here', pid: 9 };
 
@@ -144,7 +164,10 @@ it('the end of a backfill says what was posted, why it stopped, and what to do',
   expect([shown('done', null), shown('stopped', 'No key.')]).toEqual([['green'], ['yellow', 'yellow']]);
   const did = (planned: number | null, accepted = 0, rejected = 0, doubts = 0) =>
     backfillDid({
-      ...{ files: 0, rows: 0, rejected_rows: 0, planned },
+      files: 0,
+      rows: 0,
+      rejected_rows: 0,
+      planned,
       entries: { accepted, rejected, in_doubt: doubts },
     });
   expect([did(12), did(12, 1, 1), did(12, 1, 0, 1), did(12, 0, 1, 1)]).toEqual([

@@ -68,28 +68,30 @@ async function open(count = 1): Promise<Shop> {
   const path = join(makeTestFolder(), 'codes.csv');
   const shops = await Promise.all(Array.from({ length: count }, () => openShop(db)));
   const context = await openContext(db, {
-    ...{ path, writeCodes: (text: string) => writeFileSync(path, text), brandId, shops },
+    path,
+    writeCodes: (text: string) => writeFileSync(path, text),
+    brandId,
+    shops,
   });
   const rules: PlanRules = {
-    ...{
-      job: context.job,
-      brandId,
-      revenue: 'total',
-      creditsDrafts: false,
-      creditsRenewals: true,
-      attribution: 'code',
-    },
-    ...{
-      start: START,
-      hasTerms: false,
-      elsewhere: [],
-      isBrandShared: false,
-      period: PERIOD,
-      accountId: ACCOUNT,
-    },
+    job: context.job,
+    brandId,
+    revenue: 'total',
+    creditsDrafts: false,
+    creditsRenewals: true,
+    attribution: 'code',
+    start: START,
+    hasTerms: false,
+    elsewhere: [],
+    isBrandShared: false,
+    period: PERIOD,
+    accountId: ACCOUNT,
     sources: shops.map(({ source }) => ({
-      ...{ source, orderPlatform: `platform of ${context.job}` },
-      ...{ credited: 'any', notCredited: [], mayLackColumn: false },
+      source,
+      orderPlatform: `platform of ${context.job}`,
+      credited: 'any',
+      notCredited: [],
+      mayLackColumn: false,
     })),
   };
   await context.attribute({ codes: MIRA, start: START });
@@ -114,15 +116,13 @@ async function open(count = 1): Promise<Shop> {
       }),
     start: (backfillId) =>
       startBackfill(db, {
-        ...{
-          backfillId,
-          rules,
-          runId,
-          approvedBy: 'jane',
-          requestsPerSecond: 2.5,
-          concurrency: 3,
-          orderNotes: 'ours',
-        },
+        backfillId,
+        rules,
+        runId,
+        approvedBy: 'jane',
+        requestsPerSecond: 2.5,
+        concurrency: 3,
+        orderNotes: 'ours',
       }),
   };
 }
@@ -407,23 +407,21 @@ describe('a backfill that is started', () => {
       shop.db,
     );
     const credited = {
-      ...{
-        outcome: 'attributed',
-        reason: null,
-        matched_by: 'code',
-        matched_value: 'MIRA',
-        target: 'deal:D1',
-        deal_id: 'D1',
-      },
-      ...{
-        influencer_handle: 'mira',
-        amount: 10,
-        currency: 'EUR',
-        brand_id: shop.rules.brandId,
-        is_pending: false,
-        backfill_id: id,
-      },
-      ...{ collab_id: null, rules_hash: BACKFILL_RULES, isNew: true },
+      outcome: 'attributed',
+      reason: null,
+      matched_by: 'code',
+      matched_value: 'MIRA',
+      target: 'deal:D1',
+      deal_id: 'D1',
+      influencer_handle: 'mira',
+      amount: 10,
+      currency: 'EUR',
+      brand_id: shop.rules.brandId,
+      is_pending: false,
+      backfill_id: id,
+      collab_id: null,
+      rules_hash: BACKFILL_RULES,
+      isNew: true,
     };
     expect(rows).toEqual([
       { ...credited, order_id: '1', entry_of: '1' },
@@ -438,7 +436,11 @@ describe('a backfill that is started', () => {
       expect.objectContaining({ order_id: 'organic', outcome: 'excluded', entry_of: null, isNew: false }),
     ]);
     expect(await findUnfinished(shop.db, shop.job)).toMatchObject({
-      ...{ backfillId: id, state: 'running', approvedBy: 'jane', requestsPerSecond: 2.5, concurrency: 3 },
+      backfillId: id,
+      state: 'running',
+      approvedBy: 'jane',
+      requestsPerSecond: 2.5,
+      concurrency: 3,
     });
     expect(await shop.start(id), 'again').toEqual({ kind: 'not_planned' });
     expect(await shop.groups()).toEqual(['2025-05 organic -: 2, 20 EUR', '2025-05 waiting -: 2, 20 EUR']);
@@ -591,8 +593,15 @@ describe('a backfill that ends', () => {
     const plan = await shop.plan();
     const { id } = plan;
     expect(await readBackfillProgress(db, { backfillId: id, job, plan: plan.plan })).toEqual({
-      ...{ planned: 6, accepted: 0, toPost: 6, rejected: 0, inDoubt: 0, held: 0, amounts: [] },
-      ...{ answersLastMinute: 0, process: null },
+      planned: 6,
+      accepted: 0,
+      toPost: 6,
+      rejected: 0,
+      inDoubt: 0,
+      held: 0,
+      amounts: [],
+      answersLastMinute: 0,
+      process: null,
     });
     const records: unknown[] = [];
     const audit = async (record: unknown) => {
@@ -617,8 +626,13 @@ describe('a backfill that ends', () => {
 
     const approved = await inTransaction(db, (trx) =>
       approveBackfill(trx, {
-        ...{ ...change, rules: shop.rules, runId: shop.runId, approvedBy: 'jane' },
-        ...{ requestsPerSecond: null, concurrency: null, orderNotes: 'ours' },
+        ...change,
+        rules: shop.rules,
+        runId: shop.runId,
+        approvedBy: 'jane',
+        requestsPerSecond: null,
+        concurrency: null,
+        orderNotes: 'ours',
       }),
     );
     expect(approved).toEqual({ kind: 'started' });
@@ -660,7 +674,10 @@ describe('a backfill that ends', () => {
     expect([await told(), await told(runId)]).toEqual([null, 'An order is in doubt: timeout.']);
     expect(await reportBackfill(db, runId)).toEqual({
       counts: {
-        ...{ files: 0, rows: 0, rejected_rows: 0, planned: null },
+        files: 0,
+        rows: 0,
+        rejected_rows: 0,
+        planned: null,
         entries: { accepted: 1, rejected: 1, in_doubt: 1 },
       },
       amounts: [{ currency: 'EUR', accepted: '10.0000' }],
@@ -708,7 +725,9 @@ describe('a backfill that ends', () => {
     expect(await told(runId)).toBe('The service refused an order: no such deal.');
     await sql`update ledger.entries set state = 'in_doubt' where job = ${job} and order_id = '5'`.execute(db);
     expect(await readBackfillProgress(db, backfill), 'what it gave back counts too').toMatchObject({
-      ...{ ...parts, toPost: 1, held: 2 },
+      ...parts,
+      toPost: 1,
+      held: 2,
       amounts,
     });
     expect(await cancel()).toMatchObject({ kind: 'does_not_apply' });
@@ -724,7 +743,9 @@ describe('a backfill that ends', () => {
     const move = (before: string, after: string) => ({ before: { state: before }, after: { state: after } });
     expect(records).toMatchObject([
       {
-        ...{ ...said, ...move('planned', 'running'), action: 'approve_backfill' },
+        ...said,
+        ...move('planned', 'running'),
+        action: 'approve_backfill',
         summary: `The plan of backfill ${id} is executed: 6 orders to post.`,
       },
       { ...said, ...move('running', 'paused'), action: 'pause_backfill', summary },

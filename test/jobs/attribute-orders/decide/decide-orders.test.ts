@@ -540,29 +540,31 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       await context.read({ orders: [order('1', { refunded: '2.50', codes: ['MIRA'] })] });
       await context.attribute({ codes: CODES, ...rules });
       const first = {
-        ...{
-          outcome: 'attributed',
-          reason: null,
-          matched_by: 'code',
-          matched_value: 'MIRA',
-          target: 'deal:D1',
-        },
-        ...{
-          amount: '7.5000',
-          currency: 'EUR',
-          influencer_handle: '@mira.glow',
-          deal_id: 'D1',
-          collab_id: null,
-        },
-        ...{ brand_id: '4819', isCompared: true, is_pending: true, isSent: false },
-        ...{ isNew: true, isByTheseRules: true, isCurrent: true },
+        outcome: 'attributed',
+        reason: null,
+        matched_by: 'code',
+        matched_value: 'MIRA',
+        target: 'deal:D1',
+        amount: '7.5000',
+        currency: 'EUR',
+        influencer_handle: '@mira.glow',
+        deal_id: 'D1',
+        collab_id: null,
+        brand_id: '4819',
+        isCompared: true,
+        is_pending: true,
+        isSent: false,
+        isNew: true,
+        isByTheseRules: true,
+        isCurrent: true,
       };
       expect(await decided()).toEqual(first);
       begunAt = (await now()).rows[0]?.at ?? '';
       await context.attribute({ ...rules, creditsDrafts: true });
       expect(await decided(), 'the same again is left as it is').toEqual({
         ...first,
-        ...{ isNew: false, isByTheseRules: false },
+        isNew: false,
+        isByTheseRules: false,
       });
 
       await context.prepare();
@@ -570,24 +572,36 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       await context.read({ orders: [order('1', owned)] });
       await context.attribute(rules);
       const second = {
-        ...{
-          outcome: 'attributed',
-          reason: null,
-          matched_by: 'explicit',
-          matched_value: 'C7',
-          target: 'collab:C7',
-        },
-        ...{ amount: '10.0000', currency: 'USD', influencer_handle: null, deal_id: null, collab_id: 'C7' },
-        ...{ brand_id: '4819', isCompared: false, is_pending: true, isSent: true },
-        ...{ isNew: true, isByTheseRules: true, isCurrent: true },
+        outcome: 'attributed',
+        reason: null,
+        matched_by: 'explicit',
+        matched_value: 'C7',
+        target: 'collab:C7',
+        amount: '10.0000',
+        currency: 'USD',
+        influencer_handle: null,
+        deal_id: null,
+        collab_id: 'C7',
+        brand_id: '4819',
+        isCompared: false,
+        is_pending: true,
+        isSent: true,
+        isNew: true,
+        isByTheseRules: true,
+        isCurrent: true,
       };
       expect(await decided()).toEqual(second);
       await context.read({ orders: [order('1', { ...owned, exclusion: 'test' })] });
       await context.attribute(rules);
       expect(await decided(), 'the ledger must learn that it is no longer credited').toEqual({
         ...second,
-        ...{ outcome: 'excluded', reason: 'test', matched_by: null, matched_value: null, target: null },
-        ...{ collab_id: null, brand_id: null },
+        outcome: 'excluded',
+        reason: 'test',
+        matched_by: null,
+        matched_value: null,
+        target: null,
+        collab_id: null,
+        brand_id: null,
       });
     },
   );
@@ -598,14 +612,25 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       const context = await newContext();
       await context.read({ orders: [order('1')] });
       const source = {
-        ...{ source: context.source, orderPlatform: 'shopify', credited: ['paid'], notCredited: ['void'] },
+        source: context.source,
+        orderPlatform: 'shopify',
+        credited: ['paid'],
+        notCredited: ['void'],
         mayLackColumn: false,
       };
       const plain: AttributeOrdersOptions = {
-        ...{ job: context.job, brandId: '4819', start: null, elsewhere: [] },
-        ...{ revenue: 'total', attribution: 'code' },
-        ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
-        ...{ codesHash: 'codes', sources: [source] },
+        job: context.job,
+        brandId: '4819',
+        start: null,
+        elsewhere: [],
+        revenue: 'total',
+        attribution: 'code',
+        creditsDrafts: false,
+        creditsRenewals: true,
+        hasTerms: false,
+        isBrandShared: false,
+        codesHash: 'codes',
+        sources: [source],
       };
       const hashes: string[] = [];
       for (const change of [
@@ -662,8 +687,12 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       const context = await newContext();
       const timeZone = 'Europe/Amsterdam';
       const times = {
-        ...{ before: '2026-04-08T21:59:59Z', first: '2026-04-08T22:00:00Z', second: '2026-04-09T21:59:59Z' },
-        ...{ start: '2026-04-09T22:00:00Z', last: '2026-04-10T21:59:59Z', after: '2026-04-10T22:00:00Z' },
+        before: '2026-04-08T21:59:59Z',
+        first: '2026-04-08T22:00:00Z',
+        second: '2026-04-09T21:59:59Z',
+        start: '2026-04-09T22:00:00Z',
+        last: '2026-04-10T21:59:59Z',
+        after: '2026-04-10T22:00:00Z',
       };
       await context.read({
         orders: [
@@ -675,19 +704,24 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       const decidedFor = (start: AttributionRules['start'], period: AttributionRules['period']) =>
         inTransaction(context.db, async (trx) => {
           const rules: AttributionRules = {
-            ...{ job: context.job, brandId: '4819', revenue: 'total', attribution: 'code', rulesHash: '' },
-            ...{
-              creditsDrafts: false,
-              creditsRenewals: true,
-              hasTerms: false,
-              elsewhere: [],
-              isBrandShared: false,
-              start,
-              period,
-            },
+            job: context.job,
+            brandId: '4819',
+            revenue: 'total',
+            attribution: 'code',
+            rulesHash: '',
+            creditsDrafts: false,
+            creditsRenewals: true,
+            hasTerms: false,
+            elsewhere: [],
+            isBrandShared: false,
+            start,
+            period,
             sources: [
               {
-                ...{ source: context.source, orderPlatform: 'shopify', credited: 'any', notCredited: [] },
+                source: context.source,
+                orderPlatform: 'shopify',
+                credited: 'any',
+                notCredited: [],
                 mayLackColumn: false,
               },
             ],
@@ -798,18 +832,23 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     );
     const changes = await inTransaction(context.db, (trx) =>
       decideByRule(trx, {
-        ...{ job: context.job, brandId: '4819', revenue: 'subtotal', attribution: 'link', start: null },
-        ...{
-          creditsDrafts: false,
-          creditsRenewals: true,
-          hasTerms: false,
-          elsewhere: [],
-          isBrandShared: false,
-        },
+        job: context.job,
+        brandId: '4819',
+        revenue: 'subtotal',
+        attribution: 'link',
+        start: null,
+        creditsDrafts: false,
+        creditsRenewals: true,
+        hasTerms: false,
+        elsewhere: [],
+        isBrandShared: false,
         sources: [
           {
-            ...{ source: context.source, orderPlatform: `platform of ${context.job}` },
-            ...{ credited: 'any', notCredited: [], mayLackColumn: false },
+            source: context.source,
+            orderPlatform: `platform of ${context.job}`,
+            credited: 'any',
+            notCredited: [],
+            mayLackColumn: false,
           },
         ],
       }),
@@ -831,7 +870,9 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       const [one, two] = [await openShop(database()), await openShop(database())];
       const path = join(makeTestFolder(), 'codes.csv');
       const context = await openContext(database(), {
-        ...{ path, shops: [one, two], writeCodes: (text) => writeFileSync(path, text) },
+        path,
+        shops: [one, two],
+        writeCodes: (text) => writeFileSync(path, text),
       });
       const stated = (id: string, subtotal: string | null, given: Given = {}) =>
         order(id, { links: ['mira'], codes: ['NOOR'], total: '5000.00', subtotal, ...given });
@@ -855,17 +896,22 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       const preview = inTransaction(context.db, async (trx) => {
         await sql`insert into ops.account (account_id) values (${ACCOUNT})`.execute(trx);
         changes = await decideByRule(trx, {
-          ...{ job: context.job, brandId: '4819', revenue: 'subtotal', attribution: 'link', start: null },
-          ...{
-            creditsDrafts: false,
-            creditsRenewals: true,
-            hasTerms: false,
-            elsewhere: [],
-            isBrandShared: false,
-          },
+          job: context.job,
+          brandId: '4819',
+          revenue: 'subtotal',
+          attribution: 'link',
+          start: null,
+          creditsDrafts: false,
+          creditsRenewals: true,
+          hasTerms: false,
+          elsewhere: [],
+          isBrandShared: false,
           sources: [one, two].map(({ source }) => ({
-            ...{ source, orderPlatform: `platform of ${context.job}` },
-            ...{ credited: 'any', notCredited: [], mayLackColumn: false },
+            source,
+            orderPlatform: `platform of ${context.job}`,
+            credited: 'any',
+            notCredited: [],
+            mayLackColumn: false,
           })),
         });
         throw undone;
@@ -873,12 +919,22 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       await expect(preview).rejects.toBe(undone);
       expect(changes).toEqual([
         {
-          ...{ before: 'handle:noor', after: 'deal:D1', currency: 'EUR', orders: 4, withoutAmount: 0 },
-          ...{ amount: '3106.0000', isSent: false },
+          before: 'handle:noor',
+          after: 'deal:D1',
+          currency: 'EUR',
+          orders: 4,
+          withoutAmount: 0,
+          amount: '3106.0000',
+          isSent: false,
         },
         {
-          ...{ before: 'held: ambiguous codes', after: 'deal:D1', currency: 'EUR', orders: 1 },
-          ...{ withoutAmount: 0, amount: '400.0000', isSent: false },
+          before: 'held: ambiguous codes',
+          after: 'deal:D1',
+          currency: 'EUR',
+          orders: 1,
+          withoutAmount: 0,
+          amount: '400.0000',
+          isSent: false,
         },
       ]);
     },
@@ -932,7 +988,9 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       const [one, two] = [await openShop(database()), await openShop(database())];
       const path = join(makeTestFolder(), 'codes.csv');
       const context = await openContext(database(), {
-        ...{ path, shops: [one, two], writeCodes: (text) => writeFileSync(path, text) },
+        path,
+        shops: [one, two],
+        writeCodes: (text) => writeFileSync(path, text),
       });
       const sent = order('sent by one', { codes: ['MIRA'] });
       await one.read({ orders: [sent] });

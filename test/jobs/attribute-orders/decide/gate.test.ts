@@ -185,8 +185,15 @@ test('nothing unknown, missing or in another spelling is credited, whatever the 
     const statuses = statusRules(layout, {}, null);
     for (const settings of SETTINGS) {
       const rules: Omit<AttributionRules, 'job' | 'sources' | 'period' | 'rulesHash'> = {
-        ...{ brandId, revenue: 'total', creditsDrafts: false, creditsRenewals: true, attribution: 'code' },
-        ...{ start: null, hasTerms: false, elsewhere: [], isBrandShared: false },
+        brandId,
+        revenue: 'total',
+        creditsDrafts: false,
+        creditsRenewals: true,
+        attribution: 'code',
+        start: null,
+        hasTerms: false,
+        elsewhere: [],
+        isBrandShared: false,
         ...settings,
       };
       const sources = [{ source: shop.source, orderPlatform: layout.name, ...statuses }];

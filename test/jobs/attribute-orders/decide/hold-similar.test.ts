@@ -39,7 +39,10 @@ async function openJob(brandId: string, ...names: readonly string[]) {
   const shops: Shop[] = [];
   for (const _ of platforms) shops.push(await openShop(database()));
   const context = await openContext(database(), {
-    ...{ path, shops, platforms, brandId },
+    path,
+    shops,
+    platforms,
+    brandId,
     writeCodes: (text) => writeFileSync(path, text),
   });
   return { context, shops };
@@ -148,7 +151,11 @@ describe('an id that looks like another one of its source', () => {
     const path = join(makeTestFolder(), 'codes.csv');
     const open = async (shop: Shop, job: string) =>
       openContext(database(), {
-        ...{ path, shops: [shop], platforms: [`platform of ${job}`], brandId: newBrand(), job },
+        path,
+        shops: [shop],
+        platforms: [`platform of ${job}`],
+        brandId: newBrand(),
+        job,
         writeCodes: (text) => writeFileSync(path, text),
       });
     const [read, shop] = [await openShop(database()), await openShop(database())];
@@ -183,7 +190,8 @@ describe('an id that looks like another one of its source', () => {
       await inTransaction(context.db, (trx) =>
         storeRulings(trx, {
           subjects: [{ ...subject, ...other, reason: 'similar_id' }],
-          ...{ decision: 'credit', decidedBy: 'tester' },
+          decision: 'credit',
+          decidedBy: 'tester',
         }),
       );
     await state(context, { '00101': { total: '10.50' } });
@@ -223,8 +231,17 @@ test.each(['similar_id', 'similar_order'])(
     );
     expect(rows).toEqual([
       {
-        ...{ outcome: 'held', reason, matched_by: null, matched_value: 'MIRA', target: null, brand_id: null },
-        ...{ influencer_handle: null, deal_id: null, collab_id: null, amount: '10.0000', likeness: null },
+        outcome: 'held',
+        reason,
+        matched_by: null,
+        matched_value: 'MIRA',
+        target: null,
+        brand_id: null,
+        influencer_handle: null,
+        deal_id: null,
+        collab_id: null,
+        amount: '10.0000',
+        likeness: null,
       },
     ]);
   },
@@ -252,7 +269,11 @@ test.each<[string, string, string?]>([
     const named = { orderPlatform: platform, amount: null, currency: null, dealId: null, collabId: null };
     // On another platform, or in the very spelling of another order, it says nothing.
     const elsewhere = ['1002', '1003', '#1004'].map((orderId, index) => ({
-      ...{ ...named, line: 3 + index, orderId, orderPlatform: 'elsewhere', reason: null },
+      ...named,
+      line: 3 + index,
+      orderId,
+      orderPlatform: 'elsewhere',
+      reason: null,
     }));
     // The id of an order is not the name of another one.
     const rows = [seeded, '1004'].map((orderId, index) => ({
@@ -470,7 +491,8 @@ describe('the same id under another platform of the brand', () => {
     await inTransaction(second.db, (trx) =>
       storeRulings(trx, {
         subjects: [{ source: second.source, orderId: '7', contentHash: null, reason: 'similar_order' }],
-        ...{ decision: 'credit', decidedBy: 'tester' },
+        decision: 'credit',
+        decidedBy: 'tester',
       }),
     );
     await state(second, { 8: {} });
@@ -583,7 +605,11 @@ describe('an order of a channel that also stands in the export of the shop', () 
     await bring(first, 'rejected');
     const path = join(makeTestFolder(), 'codes.csv');
     const left = await openContext(database(), {
-      ...{ path, shops: shops.slice(1), platforms: [`shopify ${brands}`], brandId, job: first.job },
+      path,
+      shops: shops.slice(1),
+      platforms: [`shopify ${brands}`],
+      brandId,
+      job: first.job,
       writeCodes: (text) => writeFileSync(path, text),
     });
     await left.attribute({ ...RULES, isBrandShared });
@@ -802,7 +828,10 @@ describe('an order that another source of its platform states as cancelled', () 
     await bring(context, 'accepted');
     const seeded = { line: 2, orderPlatform: platform, orderId: '1', amount: null, currency: null };
     await seedLedger(database(), {
-      ...{ fileName: 'seed.csv', fileSha256: randomUUID(), reason: 'listed', seededBy: 'tester' },
+      fileName: 'seed.csv',
+      fileSha256: randomUUID(),
+      reason: 'listed',
+      seededBy: 'tester',
       rows: [{ ...seeded, dealId: null, collabId: null, reason: null }],
     });
     const stateThere = async (given: Given) => {

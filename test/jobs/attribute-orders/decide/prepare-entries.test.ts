@@ -124,7 +124,12 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
       { order_id: '9', entry_id: first?.entry_id },
     ]);
     expect(await context.prepare()).toEqual({
-      ...{ created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0, evident: 0 },
+      created: 0,
+      replaced: 0,
+      withdrawn: 0,
+      elsewhere: 0,
+      adjustments: 0,
+      evident: 0,
     });
   });
 
@@ -259,8 +264,12 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
 
   test('record an order by the reason why it is no longer credited', async () => {
     const kinds = {
-      ...{ refunded: 'refunded', canceled: 'cancelled', voided: 'cancelled', pending: 'excluded' },
-      ...{ storniert: 'cancelled', terugbetaald: 'refunded' },
+      refunded: 'refunded',
+      canceled: 'cancelled',
+      voided: 'cancelled',
+      pending: 'excluded',
+      storniert: 'cancelled',
+      terugbetaald: 'refunded',
       'a status that nobody knows': 'held',
     };
     const statuses = Object.keys(kinds);
@@ -385,7 +394,13 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
       db,
     );
     const named = (orderId: string, orderPlatform: string) => ({
-      ...{ line: 2, orderId, orderPlatform, amount: null, currency: null, dealId: null, collabId: null },
+      line: 2,
+      orderId,
+      orderPlatform,
+      amount: null,
+      currency: null,
+      dealId: null,
+      collabId: null,
       reason: null,
     });
     const platform = `platform of ${job}`;
@@ -490,7 +505,12 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
       await two.read({ orders: [mira('1', { total: '12.00' }), order('2'), mira('5')] });
       await first.attribute();
       expect(await first.prepare()).toEqual({
-        ...{ created: 1, replaced: 0, withdrawn: 0, adjustments: 1, elsewhere: 1, evident: 0 },
+        created: 1,
+        replaced: 0,
+        withdrawn: 0,
+        adjustments: 1,
+        elsewhere: 1,
+        evident: 0,
       });
       await other.attribute({ codes: MIRA });
       expect(await other.prepare()).toMatchObject({ created: 0, elsewhere: 3 });
@@ -576,7 +596,8 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     const renamed = prepareEntries(context.db, {
       job: context.job,
       runId: context.runId,
-      ...{ accountId: ACCOUNT, brandId: '1' },
+      accountId: ACCOUNT,
+      brandId: '1',
       orderPlatformBySource: { [context.source]: 'renamed' },
       orderNotes: 'ours',
     });
@@ -584,7 +605,8 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     await expect(renamed).rejects.toMatchObject({
       message: `The ledger knows orders of source ${context.source} with order_platform ${platform}; it is now renamed.`,
       details: {
-        ...{ code: 'order_platform_changed', exitCode: 2 },
+        code: 'order_platform_changed',
+        exitCode: 2,
         help: `Set it back to ${platform}. For another shop, add another source.`,
         safe: 'Nothing was sent under the new name, because the service would credit the orders again.',
       },
@@ -617,7 +639,8 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     await expect(context.prepare(now)).rejects.toMatchObject({
       message: `${context.job} has posted 1 order for brand 77; its brand_id is now 78.`,
       details: {
-        ...{ code: 'brand_changed', exitCode: 2 },
+        code: 'brand_changed',
+        exitCode: 2,
         help: 'Set it back to 77. For orders of another brand, add another job with a source of its own.',
       },
     });

@@ -40,7 +40,10 @@ it('of a source that a job no longer reads, only what was sent or waits to be se
   const job = before.source;
   const open = (shops: (typeof now)[], of = job) =>
     openContext(db, {
-      ...{ path, writeCodes, shops, job: of },
+      path,
+      writeCodes,
+      shops,
+      job: of,
       platforms: shops.map((shop) => (shop === third ? 'amazon' : 'shopify')),
     });
   const [all, other] = [await open([before, now, third]), await open([before], `another ${job}`)];
@@ -55,9 +58,12 @@ it('of a source that a job no longer reads, only what was sent or waits to be se
   await other.attribute({ codes: 'NOOR,,noor,D2,,,' });
   await other.prepare();
   const states: Readonly<Record<string, readonly [string, string]>> = {
-    ...{ accepted: ['accepted', 'accepted'], 'in doubt': ['in_doubt', 'timeout'] },
-    ...{ 'refused later': ['sending', ''], refused: ['rejected', 'no such deal'] },
-    ...{ withdrawn: ['held', 'no_longer_attributed'], held: ['held', 'evidence_of_another_poster'] },
+    accepted: ['accepted', 'accepted'],
+    'in doubt': ['in_doubt', 'timeout'],
+    'refused later': ['sending', ''],
+    refused: ['rejected', 'no such deal'],
+    withdrawn: ['held', 'no_longer_attributed'],
+    held: ['held', 'evidence_of_another_poster'],
   };
   const bringTo = async (id: string, [state, reason]: readonly [string, string]) => {
     const isTried = state !== 'held';
@@ -144,14 +150,21 @@ it('of a source that a job no longer reads, only what was sent or waits to be se
 
 /** What an order may state otherwise, each alone. */
 const STATED: Readonly<Record<string, Partial<StagedOrder>>> = {
-  ...{ status: { status: 'shipped' }, currency: { currency: 'USD' }, total: { total: '7.00' } },
-  ...{ subtotal: { subtotal: '7.00' }, refunded: { refunded: '4.00' } },
-  ...{ cancelledAt: { cancelledAt: '2026-04-12T00:00:00Z' }, exclusion: { exclusion: 'test' } },
-  ...{ doubt: { doubt: 'incomplete' }, lines: { lines: [['A', '10.00']] } },
+  status: { status: 'shipped' },
+  currency: { currency: 'USD' },
+  total: { total: '7.00' },
+  subtotal: { subtotal: '7.00' },
+  refunded: { refunded: '4.00' },
+  cancelledAt: { cancelledAt: '2026-04-12T00:00:00Z' },
+  exclusion: { exclusion: 'test' },
+  doubt: { doubt: 'incomplete' },
+  lines: { lines: [['A', '10.00']] },
 };
 /** What is no state of the order. */
 const UNCHANGED: Readonly<Record<string, Partial<StagedOrder>>> = {
-  ...{ nothing: {}, name: { orderName: 'renamed' }, note: { note: 'a gift' } },
+  nothing: {},
+  name: { orderName: 'renamed' },
+  note: { note: 'a gift' },
 };
 
 it('what was sent for a source that was renamed follows the state of the order under the new name, if that is another', async () => {
@@ -160,7 +173,7 @@ it('what was sent for a source that was renamed follows the state of the order u
   const writeCodes = (text: string) => writeFileSync(path, text);
   const [before, now, other] = [await openShop(db), await openShop(db), await openShop(db)];
   const open = (...shops: (typeof now)[]) =>
-    openContext(db, { ...{ path, writeCodes, shops, job: before.source }, platforms: ['shopify'] });
+    openContext(db, { path, writeCodes, shops, job: before.source, platforms: ['shopify'] });
   const first = await open(before);
   const codes = 'MIRA,,mira,D1,,,';
   const mira = (id: string, given = {}) => order(id, { codes: ['MIRA'], ...given });

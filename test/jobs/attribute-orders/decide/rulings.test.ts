@@ -26,7 +26,8 @@ async function openShop(given: Given): Promise<Context> {
   const path = join(makeTestFolder(), 'codes.csv');
   brands += 1;
   const shop = await openContext(database(), {
-    ...{ path, brandId: String(brands) },
+    path,
+    brandId: String(brands),
     writeCodes: (text) => writeFileSync(path, text),
   });
   await state(shop, given);
@@ -154,7 +155,8 @@ test('a newer decision replaces the one before it', async () => {
   await inTransaction(shop.db, (trx) =>
     storeRulings(trx, {
       subjects: [{ source: shop.source, status: 'mystery' }],
-      ...{ decision: 'exclude', decidedBy: 'tester' },
+      decision: 'exclude',
+      decidedBy: 'tester',
     }),
   );
   await state(shop, { status: 'mystery', total: '12.00' });
@@ -164,7 +166,9 @@ test('a newer decision replaces the one before it', async () => {
   await inTransaction(again.db, async (trx) => {
     for (const decision of ['exclude', 'credit'] as const)
       await storeRulings(trx, {
-        ...{ subjects: [{ source: again.source, status: 'mystery' }], decision, decidedBy: 'tester' },
+        subjects: [{ source: again.source, status: 'mystery' }],
+        decision,
+        decidedBy: 'tester',
       });
   });
   await again.attribute(RULES);
@@ -176,7 +180,10 @@ test('a decision that is taken back counts no more, and one about an order says 
   const [one, two] = [await newShop(database()), await newShop(database())];
   brands += 1;
   const both = await openContext(database(), {
-    ...{ path, brandId: String(brands), shops: [one, two], platforms: ['one', 'two'] },
+    path,
+    brandId: String(brands),
+    shops: [one, two],
+    platforms: ['one', 'two'],
     writeCodes: (text) => writeFileSync(path, text),
   });
   const incomplete = (id: string, total: string) =>
@@ -187,7 +194,8 @@ test('a decision that is taken back counts no more, and one about an order says 
     inTransaction(database(), (trx) =>
       storeRulings(trx, {
         subjects: [{ source, orderId: '#7', reason: 'incomplete', contentHash: null }],
-        ...{ decision, decidedBy: 'tester' },
+        decision,
+        decidedBy: 'tester',
       }),
     );
   const decided = async () => {
@@ -309,7 +317,8 @@ test('a subject that is given twice is decided once', async () => {
   await inTransaction(shop.db, (trx) =>
     storeRulings(trx, {
       subjects: [{ ...subject, status: 'other' }],
-      ...{ decision: 'exclude', decidedBy: 'tester' },
+      decision: 'exclude',
+      decidedBy: 'tester',
     }),
   );
   const { rows: inForce } = await sql`
@@ -323,8 +332,11 @@ test('a decision lets the next run decide again about the files that have such a
   const shop = await openShop({ status: 'paid' });
   const other = await openShop({ status: 'mystery' });
   const held: Readonly<Record<string, Given>> = {
-    ...{ mystery: { status: 'mystery' }, strange: { status: 'strange' }, blank: { status: null } },
-    ...{ one: { doubt: 'incomplete' }, two: { doubt: 'incomplete' } },
+    mystery: { status: 'mystery' },
+    strange: { status: 'strange' },
+    blank: { status: null },
+    one: { doubt: 'incomplete' },
+    two: { doubt: 'incomplete' },
   };
   for (const [id, given] of Object.entries(held))
     await shop.read({ orders: [order(id, { codes: ['MIRA'], status: 'paid', ...given })] }, { uri: id });
