@@ -129,6 +129,15 @@ describe('the pages about money', () => {
     await sql`
       insert into reporting.deal_totals (target, currency, influencer_handle, orders, amount)
       values ('zz.okoro', 'EUR', 'zz.okoro', 1, 1)`.execute(shop.db);
+    // Of six such deals, five are named.
+    await sql`
+      insert into reporting.return_months
+      select (jsonb_populate_record(m, jsonb_build_object('deal_id', 'DEALX' || n))).*
+      from reporting.return_months m, generate_series(1, 5) n
+      where m.deal_id = 'DEALBEN' and m.month_utc = '2026-04-01'`.execute(shop.db);
+    expect(textOf((await get('/money?by=month&from=2025-12')).text)).toMatch(
+      / DEALBEN , DEALX1 , DEALX2 , DEALX3 , DEALX4 and other deals\./,
+    );
     const nobody = await get('/search?q=zz.okoro');
     expect([nobody.status, textOf(nobody.text)]).toEqual([
       404,

@@ -33,7 +33,7 @@ export type ReturnSum = {
   readonly unvaluedOrders: number;
   /** Orders whose commission is unknown, the `unvaluedOrders` included. They are in no cost. */
   readonly uncostedOrders: number;
-  /** Deals of these orders: the first ones by id. */
+  /** Deals of these orders: the first ones by id, one more than are named. */
   readonly uncostedDeals: readonly string[];
   readonly profitAmount: DecimalText | null;
   /** Profit as a percentage of the cost. */

@@ -187,7 +187,7 @@ export async function listReturns(
       ${of.shown(sql`net_at_least`)}::text as "netAtLeast",
       ${of.shown(sql`cost_at_least`)}::text as "costAtLeast",
       unvalued_orders::float8 as "unvaluedOrders", uncosted_orders::float8 as "uncostedOrders",
-      array(select distinct unnest(uncosted_deals) order by 1 limit ${NAMED_DEALS}) as "uncostedDeals",
+      array(select distinct unnest(uncosted_deals) order by 1 limit ${NAMED_DEALS + 1}) as "uncostedDeals",
       round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
       round(net_amount / nullif(cost_amount, 0), 2)::text as "netPerCost",
       new_customers::float8 as "newCustomers",
