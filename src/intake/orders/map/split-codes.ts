@@ -38,9 +38,9 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
     const cell = unquoted(written).trim();
     if (cell === '') return [];
     const found = search === null ? [] : read(search.matches(cell));
+    if (found.length > 0) return found;
     const [first = null] = search === null ? [] : search.matches(cell);
-    if (found.length > 0 || first === '') return found;
-    return read(itemsOf(cell) ?? [cell]);
+    return first === '' ? [] : read(itemsOf(cell) ?? [cell]);
   });
 }
 
