@@ -181,7 +181,7 @@ const PATH = '/bulk';
 export const bulksPage = definePage(PATH, async (visit) => {
   const bulks = await listBulks(visit.db, { limit: PAGE_ROWS + 1, after: idOf(visit, 'after') });
   return {
-    title: 'Bulk decisions',
+    title: 'Bulk actions',
     content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'In doubt')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
 ${pagedTable(
   { rows: bulks, visit, about: 'Bulk actions', none: 'There are no bulk actions yet.', key: 'bulkId' },

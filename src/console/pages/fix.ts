@@ -115,7 +115,7 @@ ${table(
   ],
 )}
 ${mayDecide ? chosenForm(wanted, visit) : null}
-<p class="dim">Open a line to decide about one or several of its items. ${anchor(visit.link('/bulk'), 'Bulk decisions so far')}</p>`,
+<p class="dim">Open a line to decide about one or several of its items. ${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>`,
   };
 });
 

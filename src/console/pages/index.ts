@@ -63,7 +63,7 @@ const PLACES = {
       'Other currency': restatedPage,
       'Rejected rows': rejectedPage,
       'Unusual files': checksPage,
-      'Bulk decisions': bulksPage,
+      'Bulk actions': bulksPage,
     },
     others: [rejectedRowPage, findingPage, bulkPage],
   },
