@@ -11,7 +11,6 @@ import { createProgram } from '../../src/cli/program.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { RawRowsRequest } from '../../src/intake/read/fetch-raw-rows.ts';
 import { JOB, type Seeded, SOURCE, seedRuns } from '../reports/seed.ts';
-import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { MAIN } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
 import { makeTestFolder, setup } from '../support/setup.ts';
@@ -256,23 +255,6 @@ describe('the configuration of a command', () => {
 });
 
 describe('the database of a command', () => {
-  test('is reported without tables, with the command that creates them', async () => {
-    const context = await open({ DATABASE_URL: '' });
-    const before = await context.run('status');
-    expect(before).toMatchObject({ code: 2, stdout: '' });
-    expect(before.stderr).toContain('npx influencer-sync migrate');
-    expect(existsSync(join(context.folder, '.data'))).toBe(false);
-
-    await layEmbeddedDatabase(join(context.folder, '.data'));
-    expect((await context.run('migrate', '--dry-run')).stdout).toContain('Would apply ');
-    expect((await context.run('status')).code).toBe(2);
-    expect((await context.run('migrate')).stdout).toMatch(
-      /^Applied (migration |\d+ migrations, from )0095_baseline/,
-    );
-    expect(await context.run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' });
-    expect((await context.run('status')).stdout).toContain('has not run yet');
-  });
-
   test('is reported as unreachable, without its password', async () => {
     const context = await open({ DATABASE_URL: 'postgres://u:planted-secret@127.0.0.1:1/x' });
     const { code, stdout, stderr } = await context.run('status', '--json');

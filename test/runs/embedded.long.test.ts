@@ -30,6 +30,23 @@ describe('the embedded database', () => {
     expect((await shop.cli('explain', 'order', 'o7')).stdout).toContain('accepted');
   });
 
+  it('is reported without tables, with the command that creates them', async () => {
+    const shop = await openWorkshop({ embedded: true });
+    const before = await shop.cli('status');
+    expect(before).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(before.stderr).toContain('npx influencer-sync migrate');
+    expect(existsSync(join(shop.folder, '.data'))).toBe(false);
+
+    await layEmbeddedDatabase(join(shop.folder, '.data'));
+    expect((await shop.cli('migrate', '--dry-run')).stdout).toContain('Would apply ');
+    expect((await shop.cli('status')).exitCode).toBe(2);
+    expect((await shop.cli('migrate')).stdout).toMatch(
+      /^Applied (migration |\d+ migrations, from )0095_baseline/,
+    );
+    expect(await shop.cli('migrate')).toMatchObject({ exitCode: 0, stdout: 'The database is up to date.\n' });
+    expect((await shop.cli('status')).stdout).toContain('has not run yet');
+  });
+
   it('survives kill -9 without repeated or lost orders', async () => {
     const shop = await openWorkshop({
       embedded: true,
