@@ -72,7 +72,7 @@ const fields = z.strictObject({
     .enum(ATTRIBUTIONS)
     .default('code')
     .describe(
-      'Who is credited if an order has a link of one influencer and a code of another. code: the owner of the code; link: that of the link; first or last: that of the first or the last of all its links and codes (links come before codes, otherwise in the order of the export); hold: nobody, until you decide. With code, link and hold, an order with codes, or links, of several owners is held as well. docs/money.md has how to try a rule first.',
+      'Who is credited if an order has a link of one influencer and a code of another. code: the owner of the code; link: that of the link; first or last: that of the first or the last of all its links and codes (links come before codes, otherwise in the order of the export); hold: no influencer, until you decide. With code, link and hold, an order with codes, or links, of several owners is held as well. docs/money.md has how to try a rule first.',
     ),
   start_date: firstDay(
     'First day, in time_zone, whose orders its runs credit, for example 2026-06-01. Earlier orders are left to `backfill`. Omit it to credit orders of any age.',

@@ -269,7 +269,7 @@ ${table({ rows: orders, about: `Newest orders with ${code}`, visit: null, none: 
 
   function ownerForm(): Html | null {
     if (line !== null)
-      return needsOwner ? null : html`<p>Line ${line} of codes.csv says whose it is: change it there.</p>`;
+      return needsOwner ? null : html`<p>Line ${line} of codes.csv names its owner: change it there.</p>`;
     if (!visit.may('POST /codes/assign'))
       return html`<p>${notOffered(visit, 'POST /codes/assign', 'assign an owner')}</p>`;
     return html`<details${isUnowned || needsOwner ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>`;

@@ -85,7 +85,7 @@ ${pagedTable(
 
 /** Whom a rule credits: the creator with the deal, as far as they are known. */
 function winnerOf({ target, influencerHandle }: RuleWinner, visit: Visit): Html {
-  if (target === null) return html`nobody`;
+  if (target === null) return html`no creator`;
   const [, dealId = null] = /^deal:(.*)$/s.exec(target) ?? [];
   if (dealId === null && influencerHandle === null) return html`${target}`;
   return html`${creatorAnchor(visit, influencerHandle)}${dealId === null ? null : html` <small>deal ${dealAnchor(visit, dealId)}</small>`}`;

@@ -102,7 +102,7 @@ function requireRefusals(header: ResolvedHeader, layout: Layout): void {
   throw new FileHeld({
     code: 'column_missing',
     message: `The file lacks ${named}, in which the layout ${layout.name} reads who has refused. Without it, people who refused would be submitted.`,
-    help: `Export the file again with that column. If this export never has it and nobody refuses there, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and add the column with the reason: may_be_missing: { ${JSON.stringify(first[0])}: "…" }. No customer in the file is submitted.`,
+    help: `Export the file again with that column. If this export never has it and no customer can refuse there, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and add the column with the reason: may_be_missing: { ${JSON.stringify(first[0])}: "…" }. No customer in the file is submitted.`,
   });
 }
 
