@@ -63,8 +63,9 @@ const OF_PURCHASE = [
 ];
 
 /**
- * SQL that is true if two versions differ in their purchase and in the minutes of their time of order, which no zone explains.
- * A refund, below zero, is part of an order, and has a time of its own. It is meant for versions of files that state times: one with days alone has the minutes of a midnight.
+ * SQL that is true if two versions differ in their purchase and in the minutes of their time of order, which no zone
+ * explains. What either leaves out proves nothing. A refund, below zero, is part of an order, and has a time of its own.
+ * It is meant for versions of files that state times: one with days alone has the minutes of a midnight.
  */
 export function isOtherPurchase(one: string, other: string): RawBuilder<boolean> {
   const of = (column: string) => [sql.ref(`${one}.${column}`), sql.ref(`${other}.${column}`)] as const;
