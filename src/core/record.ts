@@ -16,7 +16,7 @@ export type RejectedRow = {
   readonly record: number;
   /** Header of the faulty column. Null if the problem concerns the whole row. */
   readonly column: string | null;
-  /** The faulty value, truncated to 200 characters, with e-mail addresses masked. */
+  /** The faulty value, truncated to 200 characters, with e-mail addresses and what may name a person masked. */
   readonly value: string | null;
   /** What is wrong, in one sentence. */
   readonly reason: string;

@@ -499,7 +499,7 @@ export async function askAboutFiles(
       for (const word of words) paid.set(waysToSay(word, column)[1], chosen.includes(word));
     }
     if (possible.length === 0 || encoding !== null) continue;
-    const message = toPrintableLine(`In which encoding do the words of ${name} look right?`);
+    const message = toPrintableLine(`In which encoding do these words or letters of ${name} look right?`);
     const options = possible.map(({ encoding: value, samples }) => ({
       value,
       label: toPrintableLine(`${value}: ${samples.join(', ')}`),

@@ -175,7 +175,7 @@ function aboutEncoding({ name, why }: Refused): Problem {
   return {
     where: '--encoding NAME',
     message: `${name}: ${why}`,
-    help: 'Name the encoding in which the words look right.',
+    help: 'Name the encoding in which these words or letters look right.',
   };
 }
 

@@ -194,7 +194,7 @@ function encodingUnclear(where: string, possible: readonly PossibleEncoding[]): 
     code: 'encoding_unclear',
     message: describeEncodings(possible),
     where,
-    help: 'Name the encoding in which the words look right:  --encoding NAME',
+    help: 'Name the encoding in which these words or letters look right:  --encoding NAME',
     safe: 'Nothing was stored or sent.',
   });
 }

@@ -1,6 +1,7 @@
-import { maskAddresses } from '../../core/text/mask-addresses.ts';
-
-/** An encoding in which a text can be read, and words beyond ASCII as they look in it. */
+/**
+ * An encoding in which a text can be read, and what it makes of letters beyond ASCII: words of the header, or single
+ * letters, which show the encoding and name no person.
+ */
 export type PossibleEncoding = { readonly encoding: string; readonly samples: readonly string[] };
 
 /** What the encoding of bytes is that are no UTF-8: known, or one of several, of which a person must name one. */
@@ -62,6 +63,7 @@ const RARE_IN_ROW = new RegExp(
 const SHORT = /^(?:([äöõüæ])\1|þ[áéíóúýæö])$/iu;
 const SAMPLES = 3;
 const SAMPLE_CHARS = 24;
+const SAMPLE_LETTERS = 8;
 
 /** Guesses the encoding of the beginning of a text that is no UTF-8. */
 export function guessEncoding(head: Uint8Array): GuessedEncoding {
@@ -76,11 +78,19 @@ function possibleEncodings(bytes: Uint8Array): readonly PossibleEncoding[] {
   return ENCODINGS.flatMap(([encoding, letters]) => {
     const text = decode(bytes, encoding);
     if (text === null || NEVER.test(text)) return [];
-    const { words, odd } = wordsBeyondAscii(text, letters);
-    if (odd > 0) return [];
-    const samples = [...words].slice(0, SAMPLES);
-    return [{ encoding, samples: samples.map((word) => maskAddresses(word).slice(0, SAMPLE_CHARS)) }];
+    return wordsBeyondAscii(text, letters).odd > 0 ? [] : [{ encoding, samples: samplesOf(text, letters) }];
   });
+}
+
+/**
+ * Words of the first line, which has the names of columns. Cells may have names and addresses of people, so of other lines,
+ * and of a first one with digits or an address, only the letters are shown, in an order of their own.
+ */
+function samplesOf(text: string, letters: RegExp): readonly string[] {
+  const [first = ''] = text.split(/[\r\n]/, 1);
+  const { words } = wordsBeyondAscii(/[@\p{Nd}]/u.test(first) ? '' : first, letters);
+  if (words.size > 0) return [...words].slice(0, SAMPLES).map((word) => word.slice(0, SAMPLE_CHARS));
+  return [...new Set(text.match(/[^\P{L}\0-\x7f]/gu))].sort().slice(0, SAMPLE_LETTERS);
 }
 
 function mayBeTurkish(text: string): boolean {

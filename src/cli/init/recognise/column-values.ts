@@ -6,7 +6,7 @@ import { codeInText } from '../../../core/text/codes-in-text.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { isAnswer, isNo } from '../../../intake/customers/map/consent-words.ts';
 import { parseAddress } from '../../../intake/customers/map/parse-address.ts';
-import { headerWords, means } from '../../../intake/layout/column-words.ts';
+import { headerWords, isOfPeople, means } from '../../../intake/layout/column-words.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { itemsOf } from '../../../intake/orders/map/split-codes.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
@@ -396,7 +396,7 @@ function saysStopped(word: string): boolean {
 export function isOtherStatus({ header, cells }: MeasuredColumn): boolean {
   return (
     isOfAnother(header, 'status') &&
-    !PERSONAL.test(header) &&
+    !isOfPeople(header) &&
     cells.counts.size <= MAX_STATES &&
     (cells.filled === 0 || areWords(cells))
   );
@@ -521,7 +521,7 @@ export function isSurelyMoney(cells: Cells): boolean {
 
 /** True if a column has a few words that come again, as states have, or answers yes or no, and names no other meaning. */
 export function mayBePaid({ header, cells }: MeasuredColumn): boolean {
-  if (PERSONAL.test(header) || isOfAnother(header, 'status') || isOfNoState(header)) return false;
+  if (isOfPeople(header) || isOfAnother(header, 'status') || isOfNoState(header)) return false;
   if (areAnswers(cells)) return amountNameOf(header) === null;
   const isFew =
     cells.counts.size > 1 && cells.counts.size <= MAX_STATES / 3 && cells.counts.size < cells.filled;
@@ -530,16 +530,12 @@ export function mayBePaid({ header, cells }: MeasuredColumn): boolean {
 
 const SAMPLES = 3;
 const SAMPLE_CHARS = 40;
-/** Names of columns about people, whose values are not shown. */
-export const PERSONAL =
-  /name|address|adress|street|stra(?:ß|ss)e|phone|telefon|mobile|zip|post ?code|plz|city|town|ort\b|mail|birth|customer|kunde|klant|client|note|comment|message|ip\b/i;
-
 /** A column's name with up to three of its values. */
 export function describeColumn({ header, cells }: MeasuredColumn): {
   header: string;
   samples: readonly string[];
 } {
-  if (PERSONAL.test(header)) return { header, samples: [] };
+  if (isOfPeople(header)) return { header, samples: [] };
   const samples = [...cells.counts.keys()].slice(0, SAMPLES);
   return { header, samples: samples.map((cell) => maskAddresses(cell).slice(0, SAMPLE_CHARS)) };
 }

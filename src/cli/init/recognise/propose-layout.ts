@@ -11,7 +11,7 @@ import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { inShellQuotes } from '../../../core/text/printable.ts';
-import { sumsUp } from '../../../intake/layout/column-words.ts';
+import { isOfPeople, sumsUp } from '../../../intake/layout/column-words.ts';
 import { layoutSchema } from '../../../intake/layout/layout-schema.ts';
 import { joinIds } from '../../../intake/layout/resolve-header.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
@@ -56,7 +56,6 @@ import {
   MONEY_FORMATS,
   mayBeStatus,
   moneyFormatOf,
-  PERSONAL,
   shape,
 } from './column-values.ts';
 import { mayBeConsent, proposeCustomers } from './propose-customers.ts';
@@ -430,7 +429,7 @@ const INDISPENSABLE: readonly {
     mayBe: ({ header, cells }) =>
       cells.filled === cells.rows &&
       cells.counts.size > Math.min(2, cells.rows - 1) &&
-      !PERSONAL.test(header) &&
+      !isOfPeople(header) &&
       cells.share((cell) => /\d/.test(cell) && !/@|\d:\d\d|\s{2}|^\d+[./-]\d+[./-]\d+$/.test(cell)) === 1 &&
       !isSurelyMoney(cells),
   },
@@ -446,7 +445,7 @@ const INDISPENSABLE: readonly {
     what: 'the codes',
     mayBe: ({ header, cells }) =>
       !isOfAnother(header, 'codes') &&
-      !PERSONAL.test(header) &&
+      !isOfPeople(header) &&
       cells.share((cell) => /^[\p{L}\p{N}_-]{3,30}$/u.test(cell)) === 1 &&
       cells.share((cell) => /\p{L}\d/u.test(cell)) > 0,
   },

@@ -411,7 +411,7 @@ export type TextForm = {
   readonly possible: readonly PossibleEncoding[] | null;
 };
 
-/** Says in which encodings a file could be read, with words as they would look. */
+/** Says in which encodings a file could be read, with words or letters as they would look. */
 export function describeEncodings(possible: readonly PossibleEncoding[]): string {
   const listed = possible.map(({ encoding, samples }) => `${encoding}: ${samples.join(', ')}`);
   return `Its text is not UTF-8, and its letters do not show which encoding it has${listed.length === 0 ? '.' : `. It may be ${listed.join('; ')}.`}`;
