@@ -46,7 +46,7 @@ const NAMES = {
     statut de commande, statut de la commande, estado pedido, estado del pedido, estado do pedido, estado de la orden,
     status do pedido, situacao do pedido, stato ordine, stato dell ordine, status zamówienia, stav objednávky,
     tilauksen tila, حالة الطلب, 注文ステータス, 受注ステータス, situacao do pagamento, status do pagamento, maksun tila,
-    حالة الدفع, 入金状況, ==voldaan, ==pagada, ==zapłacone, ==入金済み`),
+    حالة الدفع, 入金状況, 注文状況, état de la commande, estado da encomenda, ==voldaan, ==pagada, ==zapłacone, ==入金済み`),
   // Kinds of orders, some of which may not count, and orders in place of another one.
   kind: termsIn(`==type, order type, ordertype, sale type, record type, transaction type, ==kind, order kind, ==typ, ==art, bestellart,
     auftragsart, ==soort, bestelsoort, ==tipo, tipo de pedido, type de commande, tipo ordine`),
@@ -69,7 +69,7 @@ const NAMES = {
     termsIn(`payment status, payment state, paymentstatus, financial status, transaction status, =livemode, live mode, ==live, ==mode,
     ==paid, ==approved, ==valid, ==bezahlt, ==betaald, ==payé, ==payée, ==pagado, ==pagato, ==opłacone, ==zaplaceno,
     ==betald, ==betalt, ==maksettu, zahlungsstatus, betaalstatus, betalstatus, betalingsstatus, statut du paiement,
-    statut de paiement, estado de pago, estado del pago, stato pagamento, stato del pagamento, status płatności, stav platby,
+    statut de paiement, état du paiement, estado de pago, estado do pagamento, 支払状況, 支払いステータス, 決済ステータス, estado del pago, stato pagamento, stato del pagamento, status płatności, stav platby,
     ==paid at, ==paid on, ==paid date, ==date paid, ==payment date, ==bezahlt am, ==zahlungsdatum, ==betaald op, ==betaaldatum,
     ==date de paiement, ==fecha de pago, ==data pagamento, ==data płatności, ==datum platby, ==betaldatum, ==betalingsdato,
     ==maksupäivä, ==入金日, ==決済日時, fulfillment status, fulfilment status, fulfillment state, fulfilment state,
@@ -107,15 +107,18 @@ export function sumsUp(cell: string): boolean {
 
 /** Columns of who bought or sold something, where they live and how they are reached, and of what somebody wrote about them. */
 const PEOPLE =
-  termsIn(`name, naam, namn, navn, =nom, =noms, prénom, =nombre, =nombres, apellido, =nome, cognome, =imię, imię i, nazwisk, =jméno, příjmení,
-    =nimi, etunimi, sukunimi, 氏名, 名前, フリガナ, =姓, =名, اسم, buyer, purchaser, recipient, attendee, =guest, holder, customer, kunde, klant, client,
-    klient, =kund, acheteur, destinat, comprador, acquirente, nabywc, odbiorc, zákazník, asiakas, 注文者, 購入者, 顧客, お客様, 会員, عميل,
-    cashier, cassier, kassier, bediener, verkäufer, verkoper, vendeur, vendedor, =cajero, mitarbeiter, medewerker, employee, =staff, =clerk,
-    address, adres, osoite, street, straße, strasse, straat, =rue, =ulica, =calle, direccion, indirizzo, endereço, logradouro, =bairro, 住所, عنوان,
-    zip, =cep, =cap, =plz, postal, postcode, post code, kod pocztowy, =psč, 郵便, =city, =town, =ort, wohnort, =ville, ciudad, =città, cidade,
-    =miasto, =město, =stad, kaupunki, phone, telefon, telefoon, mobile, =gsm, celular, =móvil, whatsapp, 電話, هاتف, mail, courriel, correo,
-    メール, بريد, birth, geburt, geboorte, naissance, nacimiento, nascita, nascimento, urodz, narození, =cpf, =cnpj, =nif, =dni, codice fiscale,
-    =pesel, iban, =ip, note, comment, message, notiz, bemerk, opmerk, remark, remarque, comentario, observa, uwagi, poznámk, 備考`);
+  termsIn(`name, naam, namn, navn, =nom, =noms, prénom, =nombre, =nombres, apellido, =nome, cognome, =imię, imię i,
+    nazwisk, =jméno, příjmení, =nimi, etunimi, sukunimi, 氏名, 名前, フリガナ, =姓, =名, اسم, buyer, purchaser, recipient,
+    attendee, =guest, holder, customer, kunde, klant, client, klient, =kund, acheteur, destinat, comprador,
+    acquirente, nabywc, odbiorc, zákazník, asiakas, 注文者, 購入者, 顧客, お客様, 会員, عميل, cashier, cassier, kassier,
+    bediener, verkäufer, verkoper, vendeur, vendedor, =cajero, mitarbeiter, medewerker, employee, =staff, =clerk,
+    address, adres, osoite, street, straße, strasse, straat, =rue, =ulica, =calle, direccion, indirizzo, endereço,
+    logradouro, =bairro, 住所, عنوان, zip, =cep, =cap, =plz, postal, postcode, post code, kod pocztowy, =psč, 郵便,
+    =city, =town, =ort, wohnort, =ville, ciudad, =città, cidade, =miasto, =město, =stad, kaupunki, phone, telefon,
+    telefoon, mobile, =gsm, celular, =móvil, whatsapp, 電話, هاتف, mail, courriel, correo, メール, بريد, birth, geburt,
+    geboorte, naissance, nacimiento, nascita, nascimento, urodz, narození, =cpf, =cnpj, =nif, =dni, codice fiscale,
+    =pesel, iban, =ip, note, comment, message, notiz, bemerk, opmerk, remark, remarque, comentario, observa, uwagi,
+    poznámk, 備考`);
 
 /** True if the name of a column says, or lets suppose, that its cells are about people: they are not shown. */
 export function isOfPeople(header: string): boolean {

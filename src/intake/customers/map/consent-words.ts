@@ -26,7 +26,7 @@ const NO = [
 
 /** Words of a status that take permission away, or that show that it was never confirmed. */
 const REFUSAL =
-  /unsubscri|opt(?:ed)?[ _-]?out|suppress|bounc|black[ _-]?list|block|clean(?:ed)?$|complain|plainte|beschwerde|klacht|spam|delet|disabled|inactiv|pending|unconfirmed|not[ _-]?(?:confirmed|subscribed)|non[ _-]?subscribed|never[ _-]?subscribed|abgemeldet|gelöscht|gesperrt|afgemeld|uitgeschreven|désabonné|désinscrit|desuscrit|baja|rebot|rebond|disiscritt|cancellat|descadastrad|avregistrer/iu;
+  /unsubscri|opt(?:ed)?[ _-]?out|suppress|bounc|black[ _-]?list|block|clean(?:ed)?$|complain|plainte|beschwerde|klacht|spam|delet|disabled|inactiv|inaktiv|junk|pending|unconfirmed|not[ _-]?(?:confirmed|subscribed)|unbestätigt|nicht bestätigt|niet bevestigd|non confirm|no confirmad|não confirmad|niepotwierdz|ausgetragen|wypisan|avprenumerer|non[ _-]?subscribed|never[ _-]?subscribed|abgemeldet|gelöscht|gesperrt|afgemeld|uitgeschreven|désabonné|désinscrit|desuscrit|baja|rebot|rebond|disiscritt|cancellat|descadastrad|avregistrer/iu;
 
 /** Headers whose cells take permission away. */
 const REFUSAL_HEADER =
@@ -37,9 +37,9 @@ const OTHER_CHANNEL = /\b(?:sms|phone|mobile|whats ?app|fax|push|postal|messenge
 const BESIDE = /\b(?:link|url|token|hash|key|page|count|number|rate|score|id)\b/iu;
 /** What permission is called, and that it was withdrawn or refused: `Consent withdrawn`, `Einwilligung widerrufen`. */
 const PERMISSION =
-  /consent|opt(?:ed)? ?in\b|newsletter|marketing|permission|gdpr|dsgvo|einwilligung|werbung|toestemming|nieuwsbrief|reclame|publicid|publicité|publicite|pubblicit|bolet[ií]n|boletim|correos?\b|comunicac|comunicazion|samtyck|samtykk/iu;
+  /consent|opt(?:ed)? ?in\b|newsletter|marketing|permission|gdpr|dsgvo|einwilligung|werbung|toestemming|nieuwsbrief|reclame|publicid|publicité|publicite|pubblicit|bolet[ií]n|boletim|correos?\b|comunicac|comunicazion|samtyck|samtykk|nyhetsbrev|zgod[ay]/iu;
 const WITHDRAWN =
-  /withdr[ae]w|revok|refus|declin|denied|\bdeny|reject|\bobject(?:ed|ions?|s)?\b|oppos|cancel|expired|missing|widerr|widerspr|abgelehnt|abbestell|gekündigt|verweiger|\bohne\b|\bkeine?\b|ingetrok|geweiger|opgezegd|bezwaar|\bgeen\b|retir|révoq|revoc|rechaz|rifiut|ritirat|recus|\bsans\b|\bsin\b|\bsem\b|\bsenza\b|återkall|avböj|trukket|avslått/iu;
+  /withdr[ae]w|revok|refus|declin|denied|\bdeny|reject|\bobject(?:ed|ions?|s)?\b|oppos|cancel|expired|missing|widerr|widerspr|abgelehnt|abbestell|gekündigt|verweiger|\bohne\b|\bkeine?\b|ingetrok|geweiger|opgezegd|bezwaar|\bgeen\b|retir|révoq|revoc|rechaz|rifiut|ritirat|recus|\bsans\b|\bsin\b|\bsem\b|\bsenza\b|återkall|avböj|wycof|odwoł|\bbrak\b|trukket|avslått/iu;
 /** Headers that are nothing but a refusal: `Ha rechazado`, `Refused on`, `Fecha de baja`. */
 const BARE_REFUSAL =
   /^(?:(?:ha|has|have|is|was|fue|est|a|hat|wurde|se|date|fecha|data|datum) )?(?:(?:de|di|d) )?(?:rechaz(?:ó|o|ado|ada)|refus(?:ed|al|é|ée)|declined|rejected|revoked|withdrawn|objected|objection|opuso|opposé|opposed|abgelehnt|widerrufen|widerspruch|widersprochen|verweigert|geweigerd|bezwaar|opgezegd|ingetrokken|rifiutato|rifiuto|recusado|recusou|revocado|révoqué|baja|blocked|spam|quit|archived|left)(?: (?:on|at|date|el|am|op))?$/iu;
@@ -51,7 +51,7 @@ const DENIED =
   /^(?:not|never|without|no|non|não|nao|ne|nicht|niet|geen|keine?|sin|sans|senza|sem) (?!of )(.+)$/iu;
 /** Headers of columns that ask for permission. A confirmation by a second mail is not asked of everybody. */
 const CONSENT_HEADER =
-  /consent|opt(?:ed)? ?in\b|subscribed\b|newsletter|accepts? .*marketing|marketing permission|einwilligung|abonniert|abonné|inscrit|suscrito|iscritto|acept[ao] .*(?:publicidad|bolet[ií]n|correos?|comunicaciones)|consentim|consenso|nieuwsbrief|toestemming/iu;
+  /consent|opt(?:ed)? ?in\b|subscribed\b|newsletter|accepts? .*marketing|marketing permission|einwilligung|abonniert|abonné|inscrit|suscrito|iscritto|acept[ao] .*(?:publicidad|bolet[ií]n|correos?|comunicaciones)|consentim|consenso|nieuwsbrief|toestemming|samtycke|zgoda/iu;
 /** Headers that ask whether an address is in use. A yes is no consent. */
 const IN_USE_HEADER =
   /^(?:(?:is|e ?mail|address|account) )*(?:active|valid|deliverable|reachable|enabled|aktiv|actief|gültig)$/iu;
@@ -85,7 +85,8 @@ const ASKING = new Set(
     'einwilligung zur zum für abonniert abonné abonnée à au la le inscrit inscrite suscrito suscrita al boletín',
     'boletin iscritto iscritta alla subscription subscriptions subscribe mailing list member acepta acepto recibir',
     'publicidad correo correos electrónico electrónicos electronico electronicos comunicaciones comerciales por de el',
-    'consentimiento consentement consentimento consenso nieuwsbrief nieuwsbrieven toestemming voor',
+    'consentimiento consentement consentimento consenso nieuwsbrief nieuwsbrieven toestemming voor samtycke till',
+    'nyhetsbrev e post zgoda na marketingowa rodo',
   ].flatMap((words) => words.split(' ')),
 );
 
