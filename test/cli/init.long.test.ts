@@ -592,6 +592,17 @@ test('whether renewals of subscriptions count is asked, shown and written, and a
   const asked = await run(args);
   expect(asked.exitCode).toBe(2);
   expect(asked.stderr.replace(/\s+/g, ' ')).toContain('1 order with a code, link or influencer renews');
+  const unmarked = await run([
+    'init',
+    'exports',
+    ...ANSWERS,
+    '--column',
+    'Type=unused',
+    '--renewals',
+    'exclude',
+  ]);
+  expect(unmarked.exitCode).toBe(2);
+  expect(unmarked.stderr.replace(/\s+/g, ' ')).toContain('--renewals has no effect');
   const { stdout } = await run([...args, '--renewals', 'exclude']);
   expect(stdout).toContain('1 order, 20.00 EUR');
   expect(stdout).toContain('Never posted: renewal (1)');

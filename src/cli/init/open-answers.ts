@@ -23,7 +23,7 @@ import type { UnclearColumn } from './recognise/assign-columns.ts';
 import { waysToSay } from './recognise/column-names.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
 import type { ProposedLayout } from './recognise/propose-layout.ts';
-import type { Recognised } from './recognise/recognise.ts';
+import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
 
 /*
  * What a command line of `init` leaves open or says wrongly. Without a terminal, one error names all of it, each with the
@@ -323,6 +323,11 @@ function givenOptions(said: Said): readonly Given[] {
           message: `${flag} names ${JSON.stringify(value)}, which is no brand of the account.`,
           help: sayBrands(brands),
         });
+      if (key === 'renewals' && unclear.length === 0 && isKnown && !found.sources.some(marksRenewals))
+        return judge(words, true, {
+          message: '--renewals has no effect, because no column is known to mark renewals of subscriptions.',
+          help: 'If one does, name it: --column "NAME=renewals". Otherwise leave the option out.',
+        });
       return isKnown
         ? judge(words, !isValid(value), {
             message: `${flag}: ${fault}`,
@@ -394,6 +399,10 @@ function givenOptions(said: Said): readonly Given[] {
     ),
   );
   return [...answers, ...columns, ...paid, ...consent, ...saved, ...owners];
+}
+
+function marksRenewals({ examined }: RecognisedSource): boolean {
+  return examined.layout.exclusions.some(({ reason }) => reason === 'renewal');
 }
 
 function listed(codes: readonly CodeFound[]): string {

@@ -506,7 +506,11 @@ export function assignColumns(
         ask(column, 'it has amounts below the total, as refunds, fees or parts of a payment have', null);
       else if (amount === null && areTwoAnswers(cells) && smellOf(header) !== 'consent')
         ask(column, 'it says yes of some orders and no of others, which may decide whether they count', null);
-      else if (isOfKind(header) && cells.counts.size > 1 && hasStates(column)) askOfKind(column);
+      else if (
+        hasStates(column) &&
+        ((isOfKind(header) && cells.counts.size > 1) || cells.share(saysRenewal) > 0)
+      )
+        askOfKind(column);
       else if (isOfAnotherOrder(header) || namesOrders(column))
         ask(column, 'it names another order, which this one may replace', null);
     }

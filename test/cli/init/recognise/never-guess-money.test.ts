@@ -1005,6 +1005,8 @@ test('words for renewals of subscriptions are asked about, and a layout marks th
   });
   const others = rows.map((cells) => [...cells.slice(0, 4), 'First order']);
   expect(propose(header, others, roles)).toMatchObject({ unclear: [{ header: 'order_type' }] });
+  // The words decide, whatever the column is called.
+  expect(propose([...header.slice(0, 4), 'Charge'], rows)).toMatchObject({ unclear: [{ header: 'Charge' }] });
 });
 
 test('ids that only two columns make unique are joined, and a layout says of which', async () => {
