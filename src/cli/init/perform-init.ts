@@ -288,13 +288,14 @@ function show(output: Output, found: Recognised, shown: Set<string>): void {
   output.print(renderRefused({ ...found, refused, skipped }, output.terminal));
 }
 
-/** Why exports with sales are not read. */
-const WITH_SALES = 'not_orders item_rows rows_unreadable header_mismatch ambiguous_header lines_in_quotes';
+/** Why exports that have sales, or people who may have refused, are not read. */
+const THAT_MATTER =
+  'not_orders item_rows rows_unreadable header_mismatch ambiguous_header lines_in_quotes addresses_only';
 
-/** Returns true if a run would hold files or orders or reject rows, or if files with sales were refused. */
+/** Returns true if a run would hold files or orders or reject rows, or if files that matter were refused. */
 function hasHeld({ sources, refused }: Recognised): boolean {
   return (
-    refused.some(({ code }) => WITH_SALES.split(' ').includes(code)) ||
+    refused.some(({ code }) => THAT_MATTER.split(' ').includes(code)) ||
     sources.some((source) => {
       const { examined } = source;
       if (examined.kind === 'customers') return examined.held.length + unusableRows(source) > 0;
@@ -328,13 +329,11 @@ function whyNothingCounts({ sources }: Recognised): string | null {
     [of(({ organic }) => organic), 'without a code, link or influencer'],
   ] as const;
   const listed = reasons.flatMap(([count, why]) => (count === 0 ? [] : [`${plural(count, 'order')} ${why}`]));
-  const people = customers.length === 0 ? [] : ['no customer to be submitted'];
-  const all = [
-    ...(orders.length > 0 && listed.length === 0 ? ['no order could be read'] : listed),
-    ...people,
-  ];
-  const what = orders.length === 0 ? 'No customer would be submitted' : 'Nothing would be credited';
-  return `${what}: ${all.join(', ')}. The reasons are above. Correct the export or the answers; if the configuration is written already, correct it there, or move it and layouts/ away and run the command again.`;
+  const ofOrders = orders.length > 0 && listed.length === 0 ? ['no order could be read'] : listed;
+  const all = [...ofOrders, ...(customers.length === 0 ? [] : ['no customer to be submitted'])];
+  const what =
+    orders.length === 0 ? 'No customer would be submitted' : `Nothing would be credited: ${all.join(', ')}`;
+  return `${what}. The reasons are above. Correct the export or the answers; if the configuration is written already, correct it there, or move it and layouts/ away and run the command again.`;
 }
 
 /** Number of rows that a run would reject. */

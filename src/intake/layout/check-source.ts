@@ -62,7 +62,11 @@ function findNeedlessOrder(layout: Layout, source: SourceSettings): readonly Pro
 /** Checks that the files of a source contain what the job must know about consent. */
 function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRule): readonly Problem[] {
   const where = `sources.${source.name}`;
-  const { given, columns } = layout.consent;
+  const { given, columns, refused } = layout.consent;
+  // Whoever is in a list of refusals has refused: nothing else must be known.
+  const addresses = layout.columns.email ?? [];
+  if (refused.some((test) => test.notBlank && test.columns.some((name) => addresses.includes(name))))
+    return [];
   const isLacking = layout.lacks.includes('consent');
   if (rule === 'required' && (given.length === 0 || source.consent === 'not_recorded')) {
     const why =
@@ -88,7 +92,7 @@ function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRu
       message: isLacking
         ? `The layout ${layout.name} has no column of consent, so the job cannot tell who has agreed and who has refused.`
         : `The layout ${layout.name} shows who has refused, but not who has agreed, so no customer would be submitted.`,
-      help: `If you may submit customers of this export whose consent is unknown, add to ${where}:  consent: not_recorded   Otherwise name the column under consent of your layout.`,
+      help: `If you may submit customers of this export whose consent is unknown, write \`consent: not_recorded\` under ${where}. Otherwise name the column under consent of your layout.`,
     },
   ];
 }

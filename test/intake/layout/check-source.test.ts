@@ -70,6 +70,18 @@ test('a source that provides them passes, and so does any source of a complete f
   expect(() => checkSource(loadLayout('shopify-orders'), SOURCE)).not.toThrow();
 });
 
+test('a list of people who have refused needs no answer about consent, and one that shows only some of them does', () => {
+  const customers = { readFor: 'customers', consent: 'by_source' } as const;
+  const some = loadLayout('substack');
+  expect(() => checkSource(some, SOURCE, customers)).toThrow('do not fit');
+  const columns = some.columns.email ?? [];
+  const [test] = some.unsubscribed;
+  if (test === undefined) throw new Error('the layout has no refusals');
+  const refused = [{ ...test, columns, equals: null, notBlank: true }];
+  const all = { ...some, consent: { ...some.consent, refused } };
+  expect(() => checkSource(all, SOURCE, customers)).not.toThrow();
+});
+
 test('the hash changes with every setting that changes the meaning of a file, and with no other', () => {
   const hash = layoutHash(LAYOUT, SOURCE, ORDERS);
   expect(

@@ -136,7 +136,10 @@ export function proposeCustomers(
   );
   // Beside a known yes, that an address is in use says nothing. Alone, it is not known to be a yes.
   const isKnown = found.some(hasYes);
-  const read = found.map((one) => {
+  // Whoever is in a list of refusals has refused, whatever words for the reason stand beside it.
+  const refusals = isKnown ? [] : found.filter(refusesAll);
+  const isOfRefusals = refusals.length > 0;
+  const read = (isOfRefusals ? refusals : found).map((one) => {
     const neither = isKnown && one.given.length === 0 ? one.refused.filter(isInUse) : [];
     return { ...one, neither, refused: one.refused.filter((word) => !neither.includes(word)) };
   });
@@ -150,7 +153,7 @@ export function proposeCustomers(
       (read.length > 1 || one.kind === 'words'),
   );
   return {
-    text: customersText(email, { others, read, ignored, name }),
+    text: customersText(email, { others, read, ignored, name, isOfRefusals }),
     columns: [email, ...others].map((column) => {
       const consent = read.find((one) => one.column === column);
       const role = consent === undefined ? null : consent.kind === 'refusal' ? 'excludes' : 'consent';
@@ -184,12 +187,18 @@ export function proposeCustomers(
         isKnown || kind !== 'words' || refused.length === 0 ? [] : [[column.header, refused] as const],
       ),
     ),
-    withoutYes: isKnown
-      ? []
-      : others
-          .filter((column) => (roleOf(column) ?? smellOf(column.header)) === 'consent')
-          .map(({ header }) => header),
+    withoutYes:
+      isKnown || isOfRefusals
+        ? []
+        : others
+            .filter((column) => (roleOf(column) ?? smellOf(column.header)) === 'consent')
+            .map(({ header }) => header),
   };
+}
+
+/** True if every row of a list refuses: that of the addresses that bounced, or of those who unsubscribed. */
+function refusesAll({ column: { cells }, kind }: Consent): boolean {
+  return kind === 'refusal' && cells.filled > 0 && cells.filled === cells.rows && cells.share(isNo) === 0;
 }
 
 function readConsent(
@@ -241,9 +250,11 @@ function customersText(
     readonly read: readonly Consent[];
     readonly ignored: readonly MeasuredColumn[];
     readonly name: string;
+    /** Whether everybody in the list has refused. */
+    readonly isOfRefusals: boolean;
   },
 ): string {
-  const { others, read, ignored, name } = options;
+  const { others, read, ignored, name, isOfRefusals } = options;
   // Words first: the columns that say yes identify the export.
   const sorted = read.toSorted(
     (one, other) => Number(one.kind === 'refusal') - Number(other.kind === 'refusal'),
@@ -280,11 +291,17 @@ function customersText(
     read.length > 0 && `  columns: ${list(says.map(({ column }) => column.header))}`,
     given.length === 0
       ? read.length > 0 &&
+          !isOfRefusals &&
           '  # No word is known to mean yes, so customers are submitted only if the source has consent: not_recorded, and never those who refused. List the words that mean yes:  given: [{ columns: […], equals: […] }]'
       : ['  given:     # these customers are submitted', ...given],
     times.length > 0 &&
       `  given_at: ${list(times.map(({ column }) => column.header))}     # the time of the consent`,
-    refused.length > 0 && ['  refused:     # no, and every word that is not known to mean yes', ...refused],
+    isOfRefusals
+      ? `  refused: [{ columns: ${list([email])}, not_blank: true }]     # everybody in this list has refused`
+      : refused.length > 0 && [
+          '  refused:     # no, and every word that is not known to mean yes',
+          ...refused,
+        ],
     dated.length > 0 &&
       `  refused_at: ${list(dated.map(({ column }) => column.header))}     # the time of the refusal`,
     ignored.length + neither.length > 0 && [

@@ -286,6 +286,24 @@ export function proposeLayout(
     const open = mayBeConsent(others, { stated, consentWords });
     if (open.length > 0) return whatIsUnclear(open, 'customers');
     const proposed = proposeCustomers(columns, { email, name, stated, consentWords });
+    const isAnswered = proposed.columns.some(({ role }) => role === 'consent' || role === 'excludes');
+    const creators = others.find(
+      ({ header }) => !stated.has(foldHeader(header)) && score(header, 'influencer_handle') > 0,
+    );
+    if (creators !== undefined && !isAnswered)
+      return whatIsUnclear(
+        [
+          {
+            header: creators.header,
+            samples: [],
+            why: 'a list of creators has such a column, and its people are no customers. To create deals for creators, name the columns as the layout generic-creators does (docs/deals.md), or move the file elsewhere. If the file lists customers, the column is unused',
+            likely: null,
+            offered: [],
+            isOfCustomers: true,
+          },
+        ],
+        'customers',
+      );
     return {
       layout: toLayout(name, layoutSchema.parse(parse(proposed.text))),
       ...proposed,
@@ -305,7 +323,7 @@ export function proposeLayout(
   }
   return refusal(
     'unknown_header',
-    'Judging by the names and values of its columns, it has neither order ids with amounts nor e-mail addresses. If it has, name their columns: --column "NAME=order_id" --column "NAME=total" for orders, --column "NAME=email" for customers.',
+    'Judging by the names and values of its columns, it has neither order ids with amounts nor e-mail addresses. If it has, name their columns: --column "NAME=order_id" --column "NAME=total" for orders, --column "NAME=email" for customers. Clicks and creators need the names of columns that a layout has: npx influencer-sync layouts',
   );
 }
 

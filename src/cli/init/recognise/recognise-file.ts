@@ -5,6 +5,8 @@ import type { LayoutField, ReadFor } from '../../../core/layout.ts';
 import type { CsvChunk } from '../../../core/record.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import { hasAddress } from '../../../core/text/mask-addresses.ts';
+import { smellOf } from '../../../intake/customers/map/consent-words.ts';
 import { findMark } from '../../../intake/decode/decode-text.ts';
 import { decompress, type FileFormat } from '../../../intake/decode/decompress.ts';
 import { guessEncoding, type PossibleEncoding } from '../../../intake/decode/guess-encoding.ts';
@@ -218,6 +220,11 @@ function damageOf({ header, records }: CsvChunk): Omit<RefusedFile, 'file'> | nu
     };
   if (header.some((name) => name.includes('\u0000')))
     return { code: 'no_text', why: 'This is not delimited text.' };
+  if (header.length === 1 && hasAddress(`${only} ${records[0]?.cells[0] ?? ''}`))
+    return {
+      code: 'addresses_only',
+      why: 'It has e-mail addresses and nothing else, so it does not say whether these people agreed or refused, and nobody in it is read. If they refused, as in a list of suppressions, other exports may submit them: name the column "email", and add a column "unsubscribed" with "yes" in each row. If they agreed, add "consent" with "yes". The layout generic-customers reads both.',
+    };
   if (header.length === 1)
     return {
       code: 'one_column',
@@ -273,8 +280,11 @@ function recogniseHeader(header: readonly string[], layouts: readonly Layout[]):
   const names = new Set(header.map(foldHeader));
   const shared = sharedColumns(layouts);
   const namesOrders = hasOrderNames(header, layouts);
+  const asksForConsent = header.some((name) => smellOf(name) === 'consent');
   const candidates = layouts
     .filter((layout) => !namesOrders || subjectOf(layout) !== 'customers')
+    // Who reads a file by a layout without consent would not see that some of its people refused, or agreed.
+    .filter((layout) => !asksForConsent || subjectOf(layout) !== 'customers' || recordsConsent(layout))
     .map((layout) => weigh(layout, names, shared));
   const proven = candidates.filter(({ weight }) => weight >= ENOUGH).sort(byWeight);
   const [best] = proven;
@@ -303,6 +313,10 @@ function hasOrderNames(header: readonly string[], layouts: readonly Layout[]): b
       return amount?.field === 'total' && amount.certain;
     })
   );
+}
+
+function recordsConsent({ consent }: Layout): boolean {
+  return consent.columns.length > 0;
 }
 
 function byWeight(one: Candidate, other: Candidate): number {

@@ -308,6 +308,86 @@ test('control sequences and YAML syntax in headers and values are neutralized in
   expect(ordersOf(found).preview.orders).toBe(3);
 });
 
+test('whoever is in a list of refusals has refused, whatever reason stands beside the address', async () => {
+  const rows = ['ann@example.com,2026-09-20 10:00:00,Hard bounce', 'bob@example.com,2026-09-21 10:00:00,'];
+  const { sources } = await look(
+    folderWith({ 'cleaned.csv': `Email address,Cleaned at,Reason\n${rows.join('\n')}\n` }),
+  );
+  const [{ proposed, examined } = {}] = sources;
+  expect(proposed).toMatchObject({ withoutYes: [], unknownYes: new Map() });
+  expect(proposed?.layout.consent).toMatchObject({
+    columns: ['Cleaned at'],
+    given: [],
+    refused: [{ columns: ['Email address'], notBlank: true }],
+    refusedAt: ['Cleaned at'],
+  });
+  expect(examined).toMatchObject({ kind: 'customers', submitted: 0, rejected: 0 });
+});
+
+test('a list of addresses and nothing else does not say whether they refused, and is not read', async () => {
+  const found = await look(
+    folderWith({ 'suppressed.csv': 'E-mail\nann@example.com\n', 'no-header.csv': 'ann@example.com\n' }),
+  );
+  expect(summary(found)).toEqual(['no-header.csv addresses_only', 'suppressed.csv addresses_only']);
+});
+
+test('a list with a column of creators is asked about before it is read as customers', async () => {
+  const [header, row] = ['Creator name;E-mail;Fee', 'Mira;mira@example.com;500'];
+  const folder = folderWith({ 'list.csv': `${header}\n${row}\n` });
+  const { refused } = await look(folder);
+  expect(refused).toMatchObject([
+    { code: 'unclear_columns', unclear: [{ header: 'Creator name', likely: null }] },
+  ]);
+  expect(summary(await look(folder, new Map([['creator name', 'unused']])))).toEqual(['list proposed  1']);
+});
+
+test('an export that asks for consent is not read by a layout that knows none', async () => {
+  const header = 'Member,Email,Total spend,Marketing opt-in';
+  const { sources } = await look(
+    folderWith({ 'm.csv': `${header}\n1,a@example.com,9.00,yes\n2,b@example.com,1.00,\n` }),
+  );
+  expect(sources[0]?.proposed?.layout.consent.given).toMatchObject([{ columns: ['Marketing opt-in'] }]);
+  expect(sources[0]?.examined).toMatchObject({ kind: 'customers', submitted: 1 });
+});
+
+test.each([
+  ['Nom', 'Zoé'],
+  ['Prénom', 'Zoé'],
+  ['Klient', 'Łukasz'],
+  ['注文者氏名', '佐藤花子'],
+  ['Apellidos', 'García'],
+  ['Cognome', 'Rossi'],
+  ['Efternamn', 'Åberg'],
+  ['Adres', 'ul. Mała 5'],
+  ['CPF', '123.456.789-09'],
+  ['Cassiere', 'Gianni'],
+])('no cell of a column about people is shown: %s', async (name, cell) => {
+  const text = `Order no,Total,Status,Coupon,${name}\nA1,20.00,paid,MIA10,${cell}\nA2,30.00,paid,MIA10,${cell}\n`;
+  const { sources } = await look(folderWith({ 'orders.csv': text }));
+  const [{ proposed } = {}] = sources;
+  expect(proposed?.columns.find(({ header }) => header === name)?.samples).toEqual([]);
+});
+
+test.each([
+  ['N° commande;Statut du paiement;Total TTC;Code parrain;Payé le', 'Paiement accepté'],
+  ['Nº pedido;Estado de pago;Importe del pedido;Código promocional;Fecha de pago', 'pago confirmado'],
+  ['Numer zamówienia;Status płatności;Suma zamówienia;Kod zniżkowy;Data płatności', 'opłacona'],
+  ['ご注文番号;支払状況;注文合計;紹介コード;入金日時', '決済完了'],
+])('columns of orders are known by their names in other languages: %s', async (header, paid) => {
+  const [id, status, total, codes, paidAt] = header.split(';');
+  const rows = ['01', '02'].map((day) => `A${day};${paid};20,50;MIRA${day};2026-09-${day}`);
+  const found = await look(folderWith({ 'orders.csv': [header, ...rows, ''].join('\n') }));
+  const [{ proposed } = {}] = found.sources;
+  expect(proposed?.layout.columns).toEqual({
+    order_id: [id],
+    status: [status],
+    total: [total],
+    codes: [codes],
+    paid_at: [paidAt],
+  });
+  expect(ordersOf(found).preview.statuses).toMatchObject([{ orders: 2, effect: 'credited' }]);
+});
+
 test('a list of customers may state the currency of each', async () => {
   const people =
     'E-Mail-Adresse,Vorname,Währung,Total Spent\nann@example.com,Ann,EUR,20.00\nbob@example.com,Bob,GBP,0.00\n';

@@ -29,7 +29,7 @@ test('every fixture of a known export is recognised', async () => {
 test('own files of clicks are recognised, and refused if a run would hold them for clicks of bots', async () => {
   const folder = folderWith({
     'links/a.csv': 'day,link,clicks\n2026-10-01,bit.ly/MIA10,5\n',
-    'codes/b.csv': 'day,code,clicks,country\n2026-10-01,MIA10,5,NL\n',
+    'codes/b.csv': 'Date,Code,Clicks,Country\n2026-10-01,MIA10,5,NL\n',
     'bots/c.csv': 'day,code,type,clicks\n2026-10-01,MIA10,bot,50\n',
   });
   const found = await look(folder);
@@ -138,7 +138,7 @@ test('a file that only resembles an export is refused with the reason', async ()
       'id,Created (UTC),Amount,Amount Refunded,Currency,User ID\nfee_1,2026-01-01 10:00,"0,25","0,00",eur,acct_1\n',
     'checkouts.csv': `${SHOPIFY}\n${ORDER.replace('paid', '')}\n`,
     'rows.csv': `${SHOPIFY}\n"${ORDER}"\n"${ORDER}"\n`,
-    'list.csv': 'email\na@example.com\n',
+    'list.csv': 'code\nMIRA10\n',
     'empty.csv': '',
     'broken.gz': gzipSync(SHOPIFY).subarray(0, 30),
     'picture.png': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0xff, 0xfe]),
