@@ -53,7 +53,12 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
           number('clicks', ({ clicks }) => formatCount(clicks)),
           column('why', ({ reason }) => reason.replaceAll('_', ' ')),
         ]),
-        help: 'No influencer owned these links and codes on that day, or several did: fix codes.csv, and the next run decides again. Of those with conflicting states, a held file states other numbers. If the day is after the export, set date_order of the source.',
+        help: [
+          'No influencer owned these links and codes on that day, or several did: fix codes.csv, and the next run decides again.',
+          ...Object.entries(OTHER_REASONS).flatMap(([reason, help]) =>
+            details.unowned.some((one) => one.reason === reason) ? [help] : [],
+          ),
+        ].join(' '),
       }),
       ...section('Refused by the service', {
         count: counts.refused,
@@ -74,4 +79,10 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
           })),
     ];
   },
+};
+
+/** Reasons for which clicks wait although an influencer may own their link, and what to do. */
+const OTHER_REASONS = {
+  conflicting_states: 'Of those with conflicting states, a held file states other numbers.',
+  after_export: 'Of those after the export, the day is later than their file: set date_order of the source.',
 };

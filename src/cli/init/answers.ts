@@ -87,7 +87,7 @@ export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   brand: {
     flag: '--brand',
     value: 'ID',
-    help: 'Write its id at the service.',
+    help: 'Its id in the service: a number, such as 4819.',
     ask: (source) => `To which brand ${source === '' ? 'do the exports' : `does ${source}`} belong?`,
     isValid: (value) => /^\d{1,15}$/.test(value),
     fault: 'The id of a brand is a whole number.',

@@ -111,7 +111,7 @@ export function openAnswers(
     code: asked.length + (isConfirmed ? 0 : 1) === 0 ? 'usage' : 'answers_missing',
     message:
       columns.length > 0
-        ? 'Some files do not show what money depends on, and there is no terminal in which to ask you.'
+        ? 'Some files do not show all that decides about credits and customers, and there is no terminal in which to ask you.'
         : asked.length === 0 && isConfirmed
           ? `${faults.length === 1 ? 'An option' : `${faults.length} options`} cannot be used.`
           : 'Some answers are missing from the files, and there is no terminal in which to ask you.',

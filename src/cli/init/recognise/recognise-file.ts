@@ -283,9 +283,8 @@ function recogniseHeader(header: readonly string[], layouts: readonly Layout[]):
   const asksForConsent = header.some((name) => smellOf(name) === 'consent');
   const candidates = layouts
     .filter((layout) => !namesOrders || subjectOf(layout) !== 'customers')
-    // Who reads a file by a layout without consent would not see that some of its people refused, or agreed.
-    .filter((layout) => !asksForConsent || subjectOf(layout) !== 'customers' || recordsConsent(layout))
-    .map((layout) => weigh(layout, names, shared));
+    .map((layout) => weigh(layout, names, shared))
+    .filter((candidate) => !asksForConsent || knowsConsent(candidate));
   const proven = candidates.filter(({ weight }) => weight >= ENOUGH).sort(byWeight);
   const [best] = proven;
   const complete = proven.find(({ missing }) => missing.length === 0);
@@ -315,8 +314,17 @@ function hasOrderNames(header: readonly string[], layouts: readonly Layout[]): b
   );
 }
 
-function recordsConsent({ consent }: Layout): boolean {
-  return consent.columns.length > 0;
+/**
+ * False for a list of customers that one column alone would prove to be an export without consent, such as `Total Spend`:
+ * if the file asks for consent, that export is another one, and who has refused or agreed would not be read.
+ */
+function knowsConsent({ layout, proof }: Candidate): boolean {
+  return (
+    subjectOf(layout) !== 'customers' ||
+    layout.consent.columns.length > 0 ||
+    layout.signature.length === 0 ||
+    proof.length > 1
+  );
 }
 
 function byWeight(one: Candidate, other: Candidate): number {
