@@ -8,8 +8,6 @@ export const affiliateTrackingOperations = {
     method: 'POST',
     path: '/v1/crm/new_influencer_click',
     otherPaths: ['/v1/crm/increase_influencer_clicks'],
-    sendsKey: true,
-    query: null,
     body: z
       .looseObject({
         ...identification,
@@ -27,7 +25,6 @@ export const affiliateTrackingOperations = {
       new_clicks_value: z.number(),
     }),
     repeatable: false,
-    credits: null,
     description:
       'Adds to the tracked clicks of a deal. The overview names it /v1/crm/increase_influencer_clicks. Endpoints, Affiliate tracking.',
   }),
@@ -35,9 +32,6 @@ export const affiliateTrackingOperations = {
     group: 'affiliate tracking',
     method: 'POST',
     path: '/v1/crm/new_influencer_referral',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
     body: z
       .looseObject({
         ...identification,
@@ -63,7 +57,6 @@ export const affiliateTrackingOperations = {
       .refine(namesDeal, mustNameDeal),
     response: messageResponse.extend({ deal_id: answeredId, collab_id: answeredId }),
     repeatable: false,
-    credits: null,
     description: "Adds an order to a collaboration's affiliate performance. Endpoints, Affiliate tracking.",
   }),
 };

@@ -7,9 +7,6 @@ export const identifyOperations = {
     group: 'identify',
     method: 'POST',
     path: '/v1/search/identify_influencers',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
     body: z.looseObject({
       influencer_list: z.array(emailAddress).describe('Addresses to check.'),
       brand_id: brandId.optional().describe('Omitted: the first brand of the account.'),
@@ -23,7 +20,6 @@ export const identifyOperations = {
       success: z.boolean().optional().describe('Only in one variant.'),
     }),
     repeatable: true,
-    credits: null,
     description:
       'Queues contacts. Those who are influencers appear after some minutes, or at the latest after an hour. Endpoints, Identify influencers; Limits.',
   }),
@@ -31,10 +27,7 @@ export const identifyOperations = {
     group: 'identify',
     method: 'GET',
     path: '/v1/search/identify_influencers_real_time',
-    otherPaths: [],
-    sendsKey: true,
     query: z.looseObject({ brand_id: brandIdInQuery.optional(), influencer_email: emailAddress.optional() }),
-    body: null,
     response: z.looseObject({
       is_influencer: z.boolean().optional().describe('The answer when there is no match: not shown.'),
       type: z.string().nullish().describe('Platform.'),
@@ -47,7 +40,6 @@ export const identifyOperations = {
       is_verified: z.boolean().nullish(),
     }),
     repeatable: true,
-    credits: null,
     description:
       'Identifies one influencer by e-mail address, and answers at once. Which query members are required: not shown. Endpoints, Identify influencers.',
   }),

@@ -16,9 +16,6 @@ export const importOperations = {
     group: 'import',
     method: 'POST',
     path: '/v1/crm/create_deal',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
     body: z.looseObject({
       influencer_handle: text,
       platform: text.describe('Allowed values: not shown.'),
@@ -56,7 +53,6 @@ export const importOperations = {
       deal_page_url: dealAddress.optional().describe('{app_url}/deal/<deal_id>'),
     }),
     repeatable: false,
-    credits: null,
     description:
       'Creates a deal page in a dealflow, without outreach. Endpoints, Import influencers; States and transitions.',
   }),
@@ -64,9 +60,6 @@ export const importOperations = {
     group: 'import',
     method: 'POST',
     path: '/v1/search/submit_influencers',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
     body: z.looseObject({
       outreach_id: text.describe('Campaign id.'),
       influencer_ids: z.array(text).describe('User ids of influencers.'),

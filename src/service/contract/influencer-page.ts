@@ -25,8 +25,6 @@ export const influencerPageOperations = {
     group: 'influencer page',
     method: 'GET',
     path: '/v1/crm/get_deal_details',
-    otherPaths: [],
-    sendsKey: true,
     query: z
       .looseObject({
         influencer_handle: z.string().optional(),
@@ -41,10 +39,8 @@ export const influencerPageOperations = {
         message: 'at least one of influencer_handle and deal_id is required',
         params: { atLeastOneOf: ['influencer_handle', 'deal_id'] },
       }),
-    body: null,
     response: z.looseObject({ deal_info: dealRecord.optional() }),
     repeatable: true,
-    credits: null,
     description:
       'Reads one deal by its id, its address or its influencer. Endpoints, Influencer page (CRM); Resources.',
   }),
@@ -52,22 +48,15 @@ export const influencerPageOperations = {
     group: 'influencer page',
     method: 'POST',
     path: '/v1/crm/create_note',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
     body: z.looseObject({ deal_id: text, note_description: text }),
     response: messageResponse,
     repeatable: false,
-    credits: null,
     description: 'Adds a note to a deal. Endpoints, Influencer page (CRM).',
   }),
   create_task: defineOperation({
     group: 'influencer page',
     method: 'POST',
     path: '/v1/crm/create_task',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
     body: z.looseObject({
       deal_id: text,
       tasktype: z
@@ -83,16 +72,12 @@ export const influencerPageOperations = {
     }),
     response: messageResponse,
     repeatable: false,
-    credits: null,
     description: 'Adds a task to a deal. Endpoints, Influencer page (CRM); Limits.',
   }),
   update_dealstage: defineOperation({
     group: 'influencer page',
     method: 'POST',
     path: '/v1/crm/update_dealstage',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
     body: z
       .looseObject({
         deal_id: text,
@@ -109,7 +94,6 @@ export const influencerPageOperations = {
       }),
     response: messageResponse.extend({ ugc_tracking_activated: z.boolean() }),
     repeatable: true,
-    credits: null,
     description:
       'Moves a deal to another stage or dealflow. Endpoints, Influencer page (CRM); States and transitions.',
   }),
@@ -117,9 +101,6 @@ export const influencerPageOperations = {
     group: 'influencer page',
     method: 'POST',
     path: '/v1/crm/update_deal_info',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
     body: z.looseObject({
       deal_id: text.describe('Not in the specification, which shows only the member status_update_only.'),
       new_deal_info: z.looseObject({}).optional().describe('Not in the specification.'),
@@ -131,7 +112,6 @@ export const influencerPageOperations = {
     }),
     response: z.looseObject({}).describe('Not shown.'),
     repeatable: true,
-    credits: null,
     description:
       'Changes contact and profile information of a deal, or only its active status. Endpoints, Influencer page (CRM); States and transitions.',
   }),
@@ -139,9 +119,6 @@ export const influencerPageOperations = {
     group: 'influencer page',
     method: 'POST',
     path: '/v1/crm/update_post_capture',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
     body: z
       .looseObject({
         ...identification,
@@ -151,7 +128,6 @@ export const influencerPageOperations = {
       .describe('Not shown; these members are an assumption of this project.'),
     response: z.looseObject({}).describe('Not shown.'),
     repeatable: true,
-    credits: null,
     description:
       'Turns the capture of posts on or off for a collaboration. Endpoints, Influencer page (CRM); States and transitions.',
   }),

@@ -62,11 +62,25 @@ export type Operation<
   readonly description: string;
 };
 
-/** Defines an operation and keeps the exact types of its schemas. */
+/** What an operation need not state: most send the key, cost nothing, and have one path. */
+type Default = 'otherPaths' | 'sendsKey' | 'credits' | 'query' | 'body';
+
+/** Defines an operation and keeps the exact types of its schemas. Without a query or body, it has none. */
 export function defineOperation<
-  Query extends z.ZodType | Nothing,
-  Body extends z.ZodType | Nothing,
   Response extends z.ZodType,
->(operation: Operation<Query, Body, Response>): Operation<Query, Body, Response> {
-  return operation;
+  Query extends z.ZodType | Nothing = Nothing,
+  Body extends z.ZodType | Nothing = Nothing,
+>(
+  operation: Omit<Operation<Query, Body, Response>, Default> &
+    Partial<Pick<Operation<Query, Body, Response>, Default>>,
+): Operation<Query, Body, Response> {
+  // Null is the type of a query or body that is not given, which the compiler does not know of a parameter of a type.
+  const defaults = {
+    otherPaths: [],
+    sendsKey: true,
+    credits: null,
+    query: null as Query,
+    body: null as Body,
+  };
+  return { ...defaults, ...operation };
 }

@@ -8,9 +8,6 @@ export const searchOperations = {
     group: 'search',
     method: 'POST',
     path: '/v1/search/get_search',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
     body: z.looseObject({
       platform,
       filter: searchFilter,
@@ -37,8 +34,6 @@ export const searchOperations = {
     group: 'search',
     method: 'GET',
     path: '/v1/search/database_influencers',
-    otherPaths: [],
-    sendsKey: true,
     query: z.looseObject({
       q: text.describe('Search term.'),
       type: z
@@ -46,34 +41,26 @@ export const searchOperations = {
         .describe('topic-tags: lookalike influencers; search: any influencer.'),
       platform,
     }),
-    body: null,
     response: z.looseObject({ items: z.array(z.string()) }),
     repeatable: true,
-    credits: null,
     description: 'Looks up handles and tags. Endpoints, Search and reports.',
   }),
   locations: defineOperation({
     group: 'search',
     method: 'GET',
     path: '/v1/search/locations',
-    otherPaths: [],
-    sendsKey: true,
     query: z.looseObject({ q: text.describe('Search term.') }),
-    body: null,
     response: z.looseObject({
       items: z.array(z.looseObject({})).describe('Entries: not shown.'),
       inputPhrase: z.string().describe('Echo of the search term.'),
     }),
     repeatable: true,
-    credits: null,
     description: 'Looks up location ids for the filters geo and audience_geo. Endpoints, Search and reports.',
   }),
   get_analytics_page: defineOperation({
     group: 'search',
     method: 'GET',
     path: '/v1/search/get_analytics_page',
-    otherPaths: [],
-    sendsKey: true,
     query: z
       .looseObject({
         user_id: z.string().optional().describe('User id of the influencer. Not in the specification.'),
@@ -83,7 +70,6 @@ export const searchOperations = {
           .describe('Platform of influencer_handle, which may exist on several. Not in the specification.'),
       })
       .describe('Not shown; these members are an assumption of this project.'),
-    body: null,
     response: z.unknown().describe('Not shown.'),
     repeatable: false,
     credits: 'none if the report exists; 1 report credit when a new one is generated',

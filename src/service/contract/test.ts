@@ -7,13 +7,9 @@ export const testOperations = {
     group: 'test',
     method: 'GET',
     path: '/v1/public/hello',
-    otherPaths: [],
     sendsKey: false,
-    query: null,
-    body: null,
     response: messageResponse,
     repeatable: true,
-    credits: null,
     description:
       'Confirms that a request was received and points to the authenticated test endpoint. Endpoints, Test endpoints.',
   }),
@@ -21,10 +17,6 @@ export const testOperations = {
     group: 'test',
     method: 'GET',
     path: '/v1/account/hello',
-    otherPaths: [],
-    sendsKey: true,
-    query: null,
-    body: null,
     response: z.looseObject({
       message: z
         .string()
@@ -32,7 +24,6 @@ export const testOperations = {
         .describe('"You are logged in - <account_id> - <user_id>"'),
     }),
     repeatable: true,
-    credits: null,
     description:
       'Returns the account and the user to which the key belongs. Endpoints, Test endpoints; Authentication, 3.',
   }),
