@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Misled } from '../config/environment/unused-variables.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import { isDay } from '../core/time/day.ts';
@@ -16,6 +16,20 @@ export type Act = <Arguments extends readonly unknown[]>(
 ) => (...args: Arguments) => Promise<void>;
 
 type Action = (output: Output, ...args: readonly unknown[]) => Ended;
+
+/**
+ * An argument such as `<file>`, or an option such as `--limit <count>`: how it is written, what it means, how its text is
+ * parsed or which texts it can be, and its default.
+ */
+export type Parameter = readonly [
+  written: string,
+  meaning: string,
+  read?: Parser | readonly string[] | undefined,
+  byDefault?: unknown,
+];
+
+/** @param before the value that the option has already, if it is given several times. */
+type Parser = (text: string, before: never) => unknown;
 
 export type CommandDefinition = {
   readonly name: string;
@@ -35,7 +49,12 @@ export type CommandDefinition = {
    * it is kept, such as `with the claim`.
    */
   readonly decides?: { readonly says: string; readonly kept: string };
-  readonly takes?: (command: Command) => unknown;
+  /** Options that must be given. */
+  readonly requires?: readonly Parameter[];
+  /** Its arguments, and the options that may be given. */
+  readonly takes?: readonly Parameter[];
+  /** Changes how Commander parses its words, or helps with them. */
+  readonly adjust?: (command: Command) => unknown;
   readonly examples?: readonly (readonly [command: string, meaning: string])[];
   readonly notes?: string;
   readonly commands?: readonly CommandDefinition[];
@@ -45,15 +64,17 @@ export type CommandDefinition = {
 
 /** Adds a command to the program or to another command. */
 export function addCommand(parent: Command, definition: CommandDefinition, act: Act): void {
-  const { name, description, summary = description, takes } = definition;
+  const { name, description, summary = description, requires = [], takes = [] } = definition;
   const { isHidden = false, isDefault = false, readsConfig = true, changes = false } = definition;
   const { examples = [], notes, commands = [], decides, action } = definition;
   const command = parent
     .command(name, { hidden: isHidden, isDefault })
     .description(description)
     .summary(summary);
-  if (readsConfig) addConfigOptions(command);
-  takes?.(command);
+  for (const one of readsConfig ? CONFIG_OPTIONS : []) addParameter(command, one);
+  for (const one of requires) addParameter(command, one, { isRequired: true });
+  for (const one of takes) addParameter(command, one);
+  definition.adjust?.(command);
   if (decides !== undefined)
     command.requiredOption('--reason <text>', `${decides.says}; kept ${decides.kept}`, (text) =>
       requireReason(text, decides.kept),
@@ -71,6 +92,20 @@ export function addCommand(parent: Command, definition: CommandDefinition, act: 
   if (action !== undefined) command.action(act(action as Action));
 }
 
+function addParameter(
+  command: Command,
+  [written, meaning, read, byDefault]: Parameter,
+  { isRequired = false } = {},
+): void {
+  const isOption = written.startsWith('-');
+  const parameter = isOption ? new Option(written, meaning) : new Argument(written, meaning);
+  if (typeof read === 'function') parameter.argParser(read as (text: string, before: unknown) => unknown);
+  else if (read !== undefined) parameter.choices(read);
+  parameter.default(byDefault);
+  if (parameter instanceof Option) command.addOption(parameter.makeOptionMandatory(isRequired));
+  else command.addArgument(parameter);
+}
+
 export type DecisionOptions = ConfigOptions & { readonly reason: string };
 
 /** Options of every command that reads the configuration. */
@@ -86,25 +121,21 @@ export type ConfigOptions = NamedConfig & {
   readonly onConfigFound?: (path: string) => void;
 };
 
-function addConfigOptions(command: Command): Command {
-  return command
-    .option(
-      '-c, --config <path>',
-      'configuration file (default: INFLUENCER_SYNC_CONFIG, else the nearest pipeline.yaml)',
-    )
-    .option(
-      '--env-file <path>',
-      'read variables from a file such as .env; variables of the shell take precedence',
-    )
-    .option('--json', 'write events for programs to standard output, one JSON object per line');
-}
+const CONFIG_OPTIONS: readonly Parameter[] = [
+  [
+    '-c, --config <path>',
+    'configuration file (default: INFLUENCER_SYNC_CONFIG, else the nearest pipeline.yaml)',
+  ],
+  ['--env-file <path>', 'read variables from a file such as .env; variables of the shell take precedence'],
+  ['--json', 'write events for programs to standard output, one JSON object per line'],
+];
 
 /** Whether a command waits for the leases of a process that may be gone; undefined: on a terminal. */
-export const WAIT = [
+export const WAIT: Parameter = [
   '--wait',
   'if an earlier run was killed, wait until its lease is over; the default on a terminal. Ends with 5 if that run is alive',
-] as const;
-export const NO_WAIT = ['--no-wait', 'do not wait for it, on a terminal either'] as const;
+];
+export const NO_WAIT: Parameter = ['--no-wait', 'do not wait for it, on a terminal either'];
 
 /** Parses `--limit`. */
 export function parseCount(text: string): number {
@@ -116,12 +147,11 @@ export function parseCount(text: string): number {
 
 export type MonthOptions = { readonly from?: string; readonly to?: string };
 
-/** Adds `--from` and `--to` to a command that covers all orders by default. */
-export function addMonthOptions(command: Command): Command {
-  return command
-    .option('--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth)
-    .option('--to <month>', 'last month', parseMonth);
-}
+/** Options of a command that covers all orders by default. */
+export const MONTH_OPTIONS: readonly Parameter[] = [
+  ['--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth],
+  ['--to <month>', 'last month', parseMonth],
+];
 
 /** Parses a month such as 2026-10. */
 export function parseMonth(text: string): string {

@@ -5,10 +5,10 @@ export const apiCommand: CommandDefinition = {
   name: 'api',
   description: 'call one operation of the service; without one, list them all',
   readsConfig: false,
-  takes: (command) =>
+  takes: [['[words...]', '']],
+  adjust: (command) =>
     command
       .usage('[operation] [--field value …] [--body FILE|-] [--dry-run] [--live] [--json]')
-      .argument('[words...]')
       .helpOption(false)
       .allowUnknownOption(),
   action: async (output, words: readonly string[], { onConfigFound }: ConfigOptions) =>

@@ -1,15 +1,20 @@
-import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { column, say, table } from '../../render/block.ts';
 import type { ApiError } from '../../service/api-error.ts';
 import { webhookTypes } from '../../service/contract/webhook-types.ts';
 import type { Api } from '../../service/create-api.ts';
-import { type CommandDefinition, type ConfigOptions, parsePort } from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, type Parameter, parsePort } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 import type { ListenOptions } from './listen-webhooks.ts';
 import type { ReceiveOptions } from './receive-webhooks.ts';
+
+const KIND: Parameter = [
+  '--kind <kind>',
+  'one kind of event only (repeatable; default: all)',
+  (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind],
+];
 
 /**
  * `influencer-sync webhooks`: receives events; `register`, `list` and `delete` manage the addresses to which
@@ -20,12 +25,7 @@ export const webhooksCommand: CommandDefinition = {
   summary: 'receive events of the service; register addresses for them',
   description:
     'receive events from the service; register, list or delete the addresses to which it sends them',
-  takes: (command) =>
-    command.option(
-      '--port <number>',
-      'port to listen on instead of webhooks.port, 0 for a free one',
-      parsePort,
-    ),
+  takes: [['--port <number>', 'port to listen on instead of webhooks.port, 0 for a free one', parsePort]],
   examples: [
     ['webhooks', 'receive events until stopped (needs webhooks.secret)'],
     ['webhooks register https://hooks.example.com/webhooks', 'register all kinds of events'],
@@ -39,13 +39,13 @@ export const webhooksCommand: CommandDefinition = {
       name: 'listen',
       description: 'forward every event of a running sandbox to an address, without registering it',
       readsConfig: false,
-      takes: (command) =>
-        addKindOption(
-          command
-            .requiredOption('--forward-to <url>', 'where your receiver listens')
-            .option('--url <address>', 'base address of the sandbox', 'http://127.0.0.1:4010')
-            .option('--account <id>', 'events of this account only'),
-        ).option('--json', 'print NDJSON events'),
+      requires: [['--forward-to <url>', 'where your receiver listens']],
+      takes: [
+        ['--url <address>', 'base address of the sandbox', undefined, 'http://127.0.0.1:4010'],
+        ['--account <id>', 'events of this account only'],
+        KIND,
+        ['--json', 'print NDJSON events'],
+      ],
       action: async (output, options: ListenOptions) =>
         (await import('./listen-webhooks.ts')).listenWebhooks(output, options),
     },
@@ -53,12 +53,11 @@ export const webhooksCommand: CommandDefinition = {
       name: 'register',
       changes: true,
       description: 'register an address for events',
-      takes: (command) =>
-        addKindOption(command.argument('<url>', 'public address of the receiver, with its path')).option(
-          '--same-address',
-          'one address for all kinds, without the kind at the end',
-          false,
-        ),
+      takes: [
+        ['<url>', 'public address of the receiver, with its path'],
+        KIND,
+        ['--same-address', 'one address for all kinds, without the kind at the end', undefined, false],
+      ],
       action: registerWebhooks,
     },
     { name: 'list', description: 'list the registered addresses', action: listWebhooks },
@@ -66,20 +65,11 @@ export const webhooksCommand: CommandDefinition = {
       name: 'delete',
       changes: true,
       description: 'remove the registration of an address',
-      takes: (command) =>
-        addKindOption(command.argument('<url>', 'as it was registered, or as you gave it to `register`')),
+      takes: [['<url>', 'as it was registered, or as you gave it to `register`'], KIND],
       action: deleteWebhooks,
     },
   ],
 };
-
-function addKindOption(command: Command): Command {
-  return command.option(
-    '--kind <kind>',
-    'one kind of event only (repeatable; default: all)',
-    (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind],
-  );
-}
 
 type ManageOptions = ConfigOptions & { readonly kind?: readonly string[]; readonly sameAddress?: boolean };
 

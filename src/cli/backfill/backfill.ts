@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import {
   type CommandDefinition,
   type ConfigOptions,
   NO_WAIT,
+  type Parameter,
   parseCount,
   parseDay,
   parseId,
@@ -10,24 +11,33 @@ import {
 } from '../command.ts';
 import type { BackfillOptions, ReasonOption, ResumeOptions } from './perform-backfill.ts';
 
+/** Which backfill a command changes, and why. */
+const CHOICE: readonly Parameter[] = [
+  ['[id]', 'number of the backfill; default: the one that is not finished', parseId],
+  ['--reason <text>', 'why; kept in ops.audit'],
+];
+
+const SHARE_OPTIONS: readonly Parameter[] = [
+  ['--rate <number>', 'maximum requests per second (default: half of api.requests_per_second)', parseRate],
+  ['--concurrency <count>', 'maximum requests in flight (default: half of api.concurrency)', parseCount],
+  WAIT,
+  NO_WAIT,
+];
+
 /** `status`, `pause`, `resume` and `cancel` control a backfill from another terminal. */
 export const backfillCommand: CommandDefinition = {
   name: 'backfill',
   summary: 'credit the orders of a past period, by a plan that you see',
   description: 'credit the orders of a past period: make a plan, then execute exactly that plan',
-  takes: (command) =>
-    addShareOptions(
-      command
-        .argument('<job>', 'name of the job in the configuration')
-        .option('--from <day>', 'first day, as 2023-01-01, in time_zone of the job', parseDay)
-        .option('--to <day>', 'last day', parseDay)
-        .option(
-          '--plan',
-          'post nothing; store the plan and what it read, so that you can approve exactly this plan',
-        )
-        .option('--dry-run', 'the same as --plan: it stores the plan and what it read, and sends nothing')
-        .option('--yes', 'execute the plan without asking: for scripts'),
-    ),
+  takes: [
+    ['<job>', 'name of the job in the configuration'],
+    ['--from <day>', 'first day, as 2023-01-01, in time_zone of the job', parseDay],
+    ['--to <day>', 'last day', parseDay],
+    ['--plan', 'post nothing; store the plan and what it read, so that you can approve exactly this plan'],
+    ['--dry-run', 'the same as --plan: it stores the plan and what it read, and sends nothing'],
+    ['--yes', 'execute the plan without asking: for scripts'],
+    ...SHARE_OPTIONS,
+  ],
   examples: [
     [
       'backfill attribute-orders --from 2023-01-01 --to 2024-12-31 --plan',
@@ -49,7 +59,7 @@ export const backfillCommand: CommandDefinition = {
     {
       name: 'status',
       description: 'list backfills with their progress',
-      takes: (command) => command.argument('[id]', 'number of one backfill', parseId),
+      takes: [['[id]', 'number of one backfill', parseId]],
       action: async (output, id: string | undefined, options: ConfigOptions) =>
         (await import('./perform-backfill.ts')).showBackfills(output, id, options),
     },
@@ -57,7 +67,7 @@ export const backfillCommand: CommandDefinition = {
       name: 'pause',
       changes: true,
       description: 'pause a backfill after its requests in flight',
-      takes: addChoice,
+      takes: CHOICE,
       action: async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
         (await import('./perform-backfill.ts')).performPause(output, id, options),
     },
@@ -65,8 +75,7 @@ export const backfillCommand: CommandDefinition = {
       name: 'resume',
       changes: true,
       description: 'continue a paused or killed backfill, or execute a plan',
-      takes: (command) =>
-        addShareOptions(addChoice(command).option('--yes', 'execute a plan without asking: for scripts')),
+      takes: [...CHOICE, ['--yes', 'execute a plan without asking: for scripts'], ...SHARE_OPTIONS],
       action: async (output, id: string | undefined, options: ResumeOptions) =>
         options.dryRun === true
           ? (await import('./perform-backfill.ts')).showBackfills(output, id, options)
@@ -76,35 +85,12 @@ export const backfillCommand: CommandDefinition = {
       name: 'cancel',
       changes: true,
       description: 'cancel a backfill: it posts no more orders, and you can plan the rest again',
-      takes: addChoice,
+      takes: CHOICE,
       action: async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
         (await import('./perform-backfill.ts')).performCancel(output, id, options),
     },
   ],
 };
-
-/** Adds which backfill a command changes, and why. */
-function addChoice(command: Command): Command {
-  return command
-    .argument('[id]', 'number of the backfill; default: the one that is not finished', parseId)
-    .option('--reason <text>', 'why; kept in ops.audit');
-}
-
-function addShareOptions(command: Command): Command {
-  return command
-    .option(
-      '--rate <number>',
-      'maximum requests per second (default: half of api.requests_per_second)',
-      parseRate,
-    )
-    .option(
-      '--concurrency <count>',
-      'maximum requests in flight (default: half of api.concurrency)',
-      parseCount,
-    )
-    .option(...WAIT)
-    .option(...NO_WAIT);
-}
 
 function parseRate(text: string): number {
   const rate = Number(text);

@@ -13,19 +13,20 @@ export const consoleCommand: CommandDefinition = {
   name: 'console',
   summary: 'show all of it in a browser, and decide there',
   description: 'show what happened in a browser, and settle doubts there; `serve` serves the same pages',
-  takes: (command) =>
-    command
-      .option(
-        '--host <address>',
-        'address to listen on; any address except 127.0.0.1 needs console.auth',
-        '127.0.0.1',
-      )
-      .option('--port <number>', 'port to listen on, 0 for a free one', parsePort, 4080)
-      .option('--open', 'open the console in the browser of this machine')
-      .option(
-        '--hash-password',
-        'read a password from standard input and print the password_hash for console.auth.users',
-      ),
+  takes: [
+    [
+      '--host <address>',
+      'address to listen on; any address except 127.0.0.1 needs console.auth',
+      undefined,
+      '127.0.0.1',
+    ],
+    ['--port <number>', 'port to listen on, 0 for a free one', parsePort, 4080],
+    ['--open', 'open the console in the browser of this machine'],
+    [
+      '--hash-password',
+      'read a password from standard input and print the password_hash for console.auth.users',
+    ],
+  ],
   examples: [
     ['console', 'pages at http://127.0.0.1:4080'],
     ['console --port 0 --open', 'on a free port, opened in the browser'],

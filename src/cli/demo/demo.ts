@@ -9,11 +9,11 @@ export const demoCommand: CommandDefinition = {
   description:
     'run all jobs on bundled exports, with an embedded database and the sandbox; nothing leaves this machine',
   readsConfig: false,
-  takes: (command) =>
-    command
-      .option('--console', 'show the result in the console afterwards, in the browser of this machine')
-      .option('--verbose', 'show the output of each run')
-      .option('--json', 'write events for programs to standard output, one JSON object per line'),
+  takes: [
+    ['--console', 'show the result in the console afterwards, in the browser of this machine'],
+    ['--verbose', 'show the output of each run'],
+    ['--json', 'write events for programs to standard output, one JSON object per line'],
+  ],
   examples: [
     ['demo', 'see what a run does, and that a second run posts nothing twice'],
     ['demo --console', 'look at every order in a browser afterwards'],

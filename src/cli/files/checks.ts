@@ -18,7 +18,7 @@ export const checksCommand: CommandDefinition = {
   name: 'checks',
   summary: "list the checks of each source's files, and what they found",
   description: 'list the checks of the files of each source, and what they found',
-  takes: (command) => command.option('--source <name>', 'one source only'),
+  takes: [['--source <name>', 'one source only']],
   examples: [
     ['checks', 'the latest file of each source, check by check'],
     ['checks --json | jq \'select(.event == "check_finding")\'', 'for a program'],
@@ -31,12 +31,13 @@ export const checksCommand: CommandDefinition = {
       name: 'acknowledge',
       decides: { says: 'why', kept: 'with the finding' },
       description: 'confirm that an unusual file is correct; if it is held, the next run reads it',
-      takes: (command) =>
-        command.argument(
+      takes: [
+        [
           '<id...>',
           'numbers of the findings, as `checks` lists them',
           (text: string, before: string[] = []) => [...before, parseId(text)],
-        ),
+        ],
+      ],
       examples: [["checks acknowledge 12 13 --reason 'a campaign'", 'confirm two findings']],
       action: acknowledgeFindings,
     },
@@ -45,11 +46,11 @@ export const checksCommand: CommandDefinition = {
       changes: true,
       description:
         'expect unusual numbers of orders on a date: counts, codes and statuses in files of that day and the next are neither checked nor learnt from',
-      takes: (command) =>
-        command
-          .argument('<date>', 'YYYY-MM-DD', parseDay)
-          .argument('<name>', 'why, for example "Black Friday"')
-          .option('--source <name>', 'one source only (default: all)'),
+      takes: [
+        ['<date>', 'YYYY-MM-DD', parseDay],
+        ['<name>', 'why, for example "Black Friday"'],
+        ['--source <name>', 'one source only (default: all)'],
+      ],
       examples: [['checks expect-date 2026-11-27 "Black Friday"', 'for all sources']],
       action: expectDateOf,
     },

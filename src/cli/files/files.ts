@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError, refusal } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
@@ -28,11 +27,11 @@ const STATES = ['held', 'new', 'skipped', 'released', 'duplicate', 'read', 'gone
 export const filesCommand: CommandDefinition = {
   name: 'files',
   description: 'list each file of the sources: read, held or skipped, and why',
-  takes: (command) =>
-    command
-      .option('--source <name>', 'one source only')
-      .addOption(new Option('--state <state>', 'only those').choices(STATES))
-      .option('--limit <count>', 'maximum number of files to list for each source', parseCount, 50),
+  takes: [
+    ['--source <name>', 'one source only'],
+    ['--state <state>', 'only those', STATES],
+    ['--limit <count>', 'maximum number of files to list for each source', parseCount, 50],
+  ],
   examples: [
     ['files', 'which files were read, are held or skipped, and which the next run reads'],
     ["files release orders-2026-04.csv --reason 'a test export'", 'a held file that you do not need'],
@@ -50,24 +49,24 @@ export const filesCommand: CommandDefinition = {
       name: 'release',
       decides: { says: 'why', kept: 'with the file' },
       description: 'end the hold of files that you do not need',
-      takes: (command) =>
-        command
-          .argument('[name]', 'name of the file, or its full address')
-          .option('--all', 'all held files, after a preview')
-          .option('--newest', 'it is newer than the files that it contradicts: the next run reads it as such')
-          .option('--source <name>', 'one source only')
-          .option('--yes', 'with --all: do not ask'),
+      takes: [
+        ['[name]', 'name of the file, or its full address'],
+        ['--all', 'all held files, after a preview'],
+        ['--newest', 'it is newer than the files that it contradicts: the next run reads it as such'],
+        ['--source <name>', 'one source only'],
+        ['--yes', 'with --all: do not ask'],
+      ],
       action: releaseFile,
     },
     {
       name: 'reread',
       changes: true,
       description: 'let the next run read files again',
-      takes: (command) =>
-        command
-          .argument('[name]', 'name of the file, or its full address')
-          .option('--source <name>', 'one source only')
-          .option('--layout <name>', 'all files that were read with this layout'),
+      takes: [
+        ['[name]', 'name of the file, or its full address'],
+        ['--source <name>', 'one source only'],
+        ['--layout <name>', 'all files that were read with this layout'],
+      ],
       action: rereadFiles,
     },
   ],

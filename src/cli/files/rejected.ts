@@ -20,19 +20,19 @@ export const rejectedCommand: CommandDefinition = {
   summary: 'list rows that could not be used, or export them to correct',
   description:
     'list rows that could not be used, each with its reason; or export them so that you can correct them',
-  takes: (command) =>
-    command
-      .option('--run <id>', 'one run only', parseId)
-      .option('--source <name>', 'one source only')
-      .option('--file <text>', 'only files whose address contains this text')
-      .option('--code <code>', 'only rows with this reason')
-      .option('--all', 'also rows whose order a file that was read later states (--run lists them, too)')
-      .option('--limit <count>', 'maximum rows to list', parseCount, 50)
-      .option(
-        '--export <file>',
-        'write the original rows to a CSV file (- for standard output), to correct and put back',
-      )
-      .option('--no-escape-formulas', 'with --export: write cells that start with = + - @ unchanged'),
+  takes: [
+    ['--run <id>', 'one run only', parseId],
+    ['--source <name>', 'one source only'],
+    ['--file <text>', 'only files whose address contains this text'],
+    ['--code <code>', 'only rows with this reason'],
+    ['--all', 'also rows whose order a file that was read later states (--run lists them, too)'],
+    ['--limit <count>', 'maximum rows to list', parseCount, 50],
+    [
+      '--export <file>',
+      'write the original rows to a CSV file (- for standard output), to correct and put back',
+    ],
+    ['--no-escape-formulas', 'with --export: write cells that start with = + - @ unchanged'],
+  ],
   examples: [
     ['rejected', 'rows that could not be used'],
     ['rejected --run 12 --export fix.csv', 'the rows of run 12, to correct in a spreadsheet and put back'],

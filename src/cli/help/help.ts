@@ -7,7 +7,7 @@ export const helpCommand: CommandDefinition = {
   summary: 'show the help of a command, or find pages and error codes',
   description: 'show the help of a command; or search commands, pages and error codes for words',
   readsConfig: false,
-  takes: (command) => command.argument('[words...]', 'a command, an error code, a page, or words'),
+  takes: [['[words...]', 'a command, an error code, a page, or words']],
   examples: [
     ['help run', 'the options and examples of a command'],
     ['help database_lost', 'what an error means, and what to do'],

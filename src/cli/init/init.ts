@@ -8,72 +8,60 @@ export const initCommand: CommandDefinition = {
   name: 'init',
   changes: true,
   description: 'recognise exports, and write a configuration for them',
-  takes: (command) =>
-    command
-      .argument('[places...]', 'folders, files or S3 addresses (s3://bucket/prefix/) with exports')
-      .option('--out <folder>', 'where pipeline.yaml, codes.csv and .env.example are written', '.')
-      .option('--brand <id>', 'brand that orders are credited for', collect())
-      .option('--time-zone <zone>', 'time zone of times without one, such as Europe/Amsterdam', collect())
-      .option('--currency <code>', 'currency of amounts without one, such as EUR', collect())
-      .option(
-        '--platform <name>',
-        'name of the shop platform, such as shopify; never change it later',
-        collect(),
-      )
-      .option('--date-order <order>', 'MDY or DMY, if the dates do not show it', collect(['MDY', 'DMY']))
-      .option(
-        '--decimal-mark <mark>',
-        '"." or ",": the mark before the decimals, if no amount shows it',
-        collect(['.', ',']),
-      )
-      .option(
-        '--consent <answer>',
-        'not_recorded, if an export of customers does not say who consented and none of them refused',
-        collect(['not_recorded']),
-      )
-      .option(
-        '--status <answer>',
-        'any, if no column says which orders were paid and every order of the export was',
-        collect(['any']),
-      )
-      .option(
-        '--renewals <answer>',
-        'credit or exclude: whether renewals of subscriptions count',
-        collect(['credit', 'exclude']),
-      )
-      .option(
-        '--missing-columns <reason>',
-        'why every order counts in full, if an export lacks columns such as refunds',
-        collect(),
-      )
-      .option(
-        '--column <role>',
-        'what an unclear column is: "Name of the column=refunded", =unused if it does not matter, order_id=Shop+Receipt for ids of two columns',
-        collectRoles,
-      )
-      .option(
-        '--paid <word>',
-        'a state of orders that means paid, if no list knows it; "Column=word" if two columns have it',
-        collectWords,
-      )
-      .option(
-        '--consent-yes <word>',
-        'a word of customers that means consent, if no list knows it',
-        collectWords,
-      )
-      .option(
-        '--save-layout <name>',
-        'use and write the layout of this name that init has shown for rows that add up to orders',
-        collectWords,
-      )
-      .option(
-        '--owner <code>',
-        'who owns a code, once you have confirmed it: MIRA10=mira.glow',
-        collectOwners,
-      )
-      .option('--encoding <name>', 'encoding of files whose letters do not show it, such as shift_jis')
-      .option('--yes', 'write the files without being asked')
-      .option('--check', 'compare an existing configuration with its newest files instead'),
+  takes: [
+    ['[places...]', 'folders, files or S3 addresses (s3://bucket/prefix/) with exports'],
+    ['--out <folder>', 'where pipeline.yaml, codes.csv and .env.example are written', undefined, '.'],
+    ['--brand <id>', 'brand that orders are credited for', collect()],
+    ['--time-zone <zone>', 'time zone of times without one, such as Europe/Amsterdam', collect()],
+    ['--currency <code>', 'currency of amounts without one, such as EUR', collect()],
+    ['--platform <name>', 'name of the shop platform, such as shopify; never change it later', collect()],
+    ['--date-order <order>', 'MDY or DMY, if the dates do not show it', collect(['MDY', 'DMY'])],
+    [
+      '--decimal-mark <mark>',
+      '"." or ",": the mark before the decimals, if no amount shows it',
+      collect(['.', ',']),
+    ],
+    [
+      '--consent <answer>',
+      'not_recorded, if an export of customers does not say who consented and none of them refused',
+      collect(['not_recorded']),
+    ],
+    [
+      '--status <answer>',
+      'any, if no column says which orders were paid and every order of the export was',
+      collect(['any']),
+    ],
+    [
+      '--renewals <answer>',
+      'credit or exclude: whether renewals of subscriptions count',
+      collect(['credit', 'exclude']),
+    ],
+    [
+      '--missing-columns <reason>',
+      'why every order counts in full, if an export lacks columns such as refunds',
+      collect(),
+    ],
+    [
+      '--column <role>',
+      'what an unclear column is: "Name of the column=refunded", =unused if it does not matter, order_id=Shop+Receipt for ids of two columns',
+      collectRoles,
+    ],
+    [
+      '--paid <word>',
+      'a state of orders that means paid, if no list knows it; "Column=word" if two columns have it',
+      collectWords,
+    ],
+    ['--consent-yes <word>', 'a word of customers that means consent, if no list knows it', collectWords],
+    [
+      '--save-layout <name>',
+      'use and write the layout of this name that init has shown for rows that add up to orders',
+      collectWords,
+    ],
+    ['--owner <code>', 'who owns a code, once you have confirmed it: MIRA10=mira.glow', collectOwners],
+    ['--encoding <name>', 'encoding of files whose letters do not show it, such as shift_jis'],
+    ['--yes', 'write the files without being asked'],
+    ['--check', 'compare an existing configuration with its newest files instead'],
+  ],
   examples: [
     [
       'init ./exports',

@@ -12,11 +12,12 @@ export const doctorCommand: CommandDefinition = {
   name: 'doctor',
   summary: 'check what a run depends on, and say how to fix problems',
   description: 'check everything that a run depends on, and say how to fix problems',
-  takes: (command) =>
-    command.option(
+  takes: [
+    [
       '--service',
       'compare the service with its description (docs/service.md) by reading calls, and propose the differences',
-    ),
+    ],
+  ],
   examples: [
     ['doctor', 'before the first run, and when something looks wrong'],
     ['doctor --service', 'once, with the key of a real account'],

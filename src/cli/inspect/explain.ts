@@ -14,10 +14,10 @@ export const explainCommand: CommandDefinition = {
   name: 'explain',
   summary: 'explain what an id names: order, code, deal, file, run, …',
   description: 'explain what has an id: an order, entry, creator, deal, code, file or run; or a customer',
-  takes: (command) =>
-    command
-      .argument('[id]', 'an id, code, handle or file name; or a kind of thing, such as entry, deal or clicks')
-      .argument('[text]', 'which one of this kind'),
+  takes: [
+    ['[id]', 'an id, code, handle or file name; or a kind of thing, such as entry, deal or clicks'],
+    ['[text]', 'which one of this kind'],
+  ],
   examples: [
     ['explain 5551234567890', 'whatever has this id'],
     ['explain MIA10', 'who owns a code, and when it is used'],
@@ -29,10 +29,10 @@ export const explainCommand: CommandDefinition = {
     {
       name: 'order',
       description: 'show the history of an order',
-      takes: (command) =>
-        command
-          .argument('<id>', 'order id, or its name such as #1001 (in quotes)')
-          .option('--source <name>', 'if several sources have the same id'),
+      takes: [
+        ['<id>', 'order id, or its name such as #1001 (in quotes)'],
+        ['--source <name>', 'if several sources have the same id'],
+      ],
       examples: [
         ['explain order 5551234567890', 'by id'],
         ["explain order '#1001'", 'by name'],
@@ -42,11 +42,12 @@ export const explainCommand: CommandDefinition = {
     {
       name: 'customer',
       description: 'show whether a customer was submitted, why, and the result',
-      takes: (command) =>
-        command.argument(
+      takes: [
+        [
           '[address]',
           'e-mail address; it is hashed on this machine. If you omit it, the command asks for it or reads it from standard input, so that your shell history does not contain it, and then also shows which rows of which files said what about consent',
-        ),
+        ],
+      ],
       examples: [
         ['explain customer', 'asks for the address, so that your shell history does not contain it'],
         ['explain customer < address.txt', 'by the address in a file'],

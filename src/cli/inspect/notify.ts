@@ -23,7 +23,7 @@ export const notifyCommand: CommandDefinition = {
       name: 'test',
       changes: true,
       description: 'send a test notice to one channel, or to all of them',
-      takes: (command) => command.argument('[channel]', 'name of the channel in notify.channels'),
+      takes: [['[channel]', 'name of the channel in notify.channels']],
       examples: [
         ['notify test', 'every channel; exit code 2 if one fails'],
         ['notify test ops --json', 'one channel, for a program'],
@@ -34,7 +34,7 @@ export const notifyCommand: CommandDefinition = {
       name: 'history',
       isDefault: true,
       description: 'list notices and their deliveries, newest first',
-      takes: (command) => command.option('--limit <count>', 'maximum notices to list', parseCount, 20),
+      takes: [['--limit <count>', 'maximum notices to list', parseCount, 20]],
       examples: [
         ['notify history', 'the last 20'],
         ['notify history --limit 100 --json', 'for a program'],

@@ -12,17 +12,12 @@ const GRACE_MS = 5_000;
 export const queryCommand: CommandDefinition = {
   name: 'query',
   description: 'query the views of schema bi with SQL; changes nothing',
-  takes: (command) =>
-    command
-      .argument('<sql>', 'one select; docs/data-dictionary.md lists the views and their columns')
-      .option('--csv', 'comma-separated values with a header')
-      .option('--limit <count>', 'maximum rows', parseCount, 1_000)
-      .option(
-        '--timeout <seconds>',
-        'seconds after which a server cancels the query',
-        parseCount,
-        DEFAULT_TIMEOUT_S,
-      ),
+  takes: [
+    ['<sql>', 'one select; docs/data-dictionary.md lists the views and their columns'],
+    ['--csv', 'comma-separated values with a header'],
+    ['--limit <count>', 'maximum rows', parseCount, 1_000],
+    ['--timeout <seconds>', 'seconds after which a server cancels the query', parseCount, DEFAULT_TIMEOUT_S],
+  ],
   examples: [
     ['query "select * from bi.run_health"', 'the health of each job'],
     ['query "select * from bi.deal_performance_daily order by day_utc desc limit 10"', 'what deals earned'],

@@ -14,11 +14,7 @@ export const statusCommand: CommandDefinition = {
   name: 'status',
   summary: 'show what waits, is held or in doubt, and what runs next',
   description: 'show the state: backlog, doubts, last and next runs, held files, active processes',
-  takes: (command) =>
-    command.option(
-      '--exact',
-      'count all open orders, not only the first 10,000 of each job, backfill and state',
-    ),
+  takes: [['--exact', 'count all open orders, not only the first 10,000 of each job, backfill and state']],
   examples: [
     ['status', 'for a person'],
     ['status --exact', 'while a backfill of a million orders waits'],

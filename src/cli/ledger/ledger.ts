@@ -39,11 +39,7 @@ export const ledgerCommand: CommandDefinition = {
       name: 'seed',
       decides: { says: 'how you know', kept: 'with the decision' },
       description: 'record a file of orders that were credited elsewhere, so that they are not posted',
-      takes: (command) =>
-        command.argument(
-          '<file>',
-          'CSV with order_platform,order_id[,amount,currency,deal_id,collab_id,reason]',
-        ),
+      takes: [['<file>', 'CSV with order_platform,order_id[,amount,currency,deal_id,collab_id,reason]']],
       action: addSeed,
     },
     { name: 'seeds', description: 'list the recorded files', action: showSeeds },
@@ -51,7 +47,7 @@ export const ledgerCommand: CommandDefinition = {
       name: 'unseed',
       decides: { says: 'why', kept: 'with the decision' },
       description: 'withdraw a file; this is recorded as a decision',
-      takes: (command) => command.argument('<id>', 'number of the seed, as `ledger seeds` shows it', parseId),
+      takes: [['<id>', 'number of the seed, as `ledger seeds` shows it', parseId]],
       action: takeSeedBack,
     },
     {
@@ -59,13 +55,13 @@ export const ledgerCommand: CommandDefinition = {
       decides: { says: 'what happened', kept: 'with the decision' },
       description:
         'continue with a database that was restored, failed over or replaced: the orders that it lost are not posted again',
-      takes: (command) =>
-        command
-          .option('--from <file>', 'list of orders that the service has, in the format of `ledger seed`')
-          .option(
-            '--accept-undescribed',
-            'give up claims that no journal on this machine describes: their orders may be posted again',
-          ),
+      takes: [
+        ['--from <file>', 'list of orders that the service has, in the format of `ledger seed`'],
+        [
+          '--accept-undescribed',
+          'give up claims that no journal on this machine describes: their orders may be posted again',
+        ],
+      ],
       action: recoverLostClaims,
     },
     {

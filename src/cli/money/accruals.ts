@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { monthBefore } from '../../core/time/month.ts';
 import { type CommandDefinition, type ConfigOptions, parseMonth } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
@@ -10,10 +9,10 @@ export const accrualsCommand: CommandDefinition = {
   name: 'accruals',
   summary: 'show what is earned and not paid at the end of a month',
   description: 'show what creators have earned and were not paid at the end of a month, for the accounts',
-  takes: (command) =>
-    command
-      .argument('[month]', 'such as 2026-05 (default: last month)', parseMonth)
-      .addOption(new Option('--format <format>', 'what to print').choices(['table', 'csv']).default('table')),
+  takes: [
+    ['[month]', 'such as 2026-05 (default: last month)', parseMonth],
+    ['--format <format>', 'what to print', ['table', 'csv'], 'table'],
+  ],
   examples: [['accruals 2026-05 --format csv > accruals.csv', 'by month, brand and currency']],
   action: showAccruals,
 };

@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError, refusal } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
@@ -38,10 +37,10 @@ export const claimsCommand: CommandDefinition = {
   name: 'claims',
   summary: 'answer creators who say that orders were not credited',
   description: 'list orders that creators say were not credited, with the answer to each and its proof',
-  takes: (command) =>
-    command
-      .addOption(new Option('--state <state>', 'only claims in this state').choices(STATES))
-      .option('--creator <name>', 'handle or deal of one creator, as the claims write it'),
+  takes: [
+    ['--state <state>', 'only claims in this state', STATES],
+    ['--creator <name>', 'handle or deal of one creator, as the claims write it'],
+  ],
   examples: [
     ['claims add april.csv --deadline 2026-05-31', 'add the list of an agency'],
     ['claims --state open', 'the answers that open claims have now, and the next steps'],
@@ -56,10 +55,10 @@ export const claimsCommand: CommandDefinition = {
       name: 'add',
       changes: true,
       description: 'add the claims of a CSV file: creator, and order_id, or amount, currency and day; code',
-      takes: (command) =>
-        command
-          .argument('<file>', 'a CSV file; the same line twice is one claim')
-          .option('--deadline <day>', 'day by which lines without a deadline are to be answered', parseDay),
+      takes: [
+        ['<file>', 'a CSV file; the same line twice is one claim'],
+        ['--deadline <day>', 'day by which lines without a deadline are to be answered', parseDay],
+      ],
       action: performAdding,
     },
     {
@@ -67,26 +66,16 @@ export const claimsCommand: CommandDefinition = {
       changes: true,
       description:
         'print the answers for a creator; those that are final are kept, the other claims stay open',
-      takes: (command) =>
-        command
-          .requiredOption('--creator <name>', 'handle or deal of the creator, as the claims write it')
-          .addOption(
-            new Option('--format <format>', 'what to print').choices(REPLY_FORMATS).default('table'),
-          ),
+      requires: [['--creator <name>', 'handle or deal of the creator, as the claims write it']],
+      takes: [['--format <format>', 'what to print', REPLY_FORMATS, 'table']],
       action: performReplying,
     },
     {
       name: 'close',
       decides: { says: 'why', kept: 'with the claim' },
       description: 'close a claim, or open it again; its answer is kept, and no order changes',
-      takes: (command) =>
-        command
-          .argument('<claim>', 'number of the claim', parseId)
-          .addOption(
-            new Option('--as <state>', 'upheld, rejected or withdrawn; open: decide its answer anew')
-              .choices(CLOSINGS)
-              .makeOptionMandatory(),
-          ),
+      requires: [['--as <state>', 'upheld, rejected or withdrawn; open: decide its answer anew', CLOSINGS]],
+      takes: [['<claim>', 'number of the claim', parseId]],
       action: performClosing,
     },
   ],

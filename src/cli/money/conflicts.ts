@@ -1,9 +1,8 @@
-import { Argument } from 'commander';
 import { ATTRIBUTIONS, type Attribution } from '../../core/money/conflicts.ts';
 import {
-  addMonthOptions,
   type CommandDefinition,
   type ConfigOptions,
+  MONTH_OPTIONS,
   type MonthOptions,
   parseCount,
 } from '../command.ts';
@@ -17,10 +16,11 @@ export const conflictsCommand: CommandDefinition = {
   name: 'conflicts',
   summary: 'list orders with evidence for several creators',
   description: 'list orders with evidence for several creators, and what each rule would credit',
-  takes: (command) =>
-    addMonthOptions(command)
-      .option('--deal <id>', 'only orders that some rule credits to this deal')
-      .option('--limit <count>', 'maximum orders to list', parseCount, 20),
+  takes: [
+    ...MONTH_OPTIONS,
+    ['--deal <id>', 'only orders that some rule credits to this deal'],
+    ['--limit <count>', 'maximum orders to list', parseCount, 20],
+  ],
   examples: [
     ['conflicts --from 2026-08', 'orders since August, and the revenue that other rules would move'],
     ['conflicts --deal D1 --json', 'orders of one deal, for a program'],
@@ -31,10 +31,10 @@ export const conflictsCommand: CommandDefinition = {
     {
       name: 'preview',
       description: 'decide all orders of a job by another rule, show what would change, and change nothing',
-      takes: (command) =>
-        command
-          .addArgument(new Argument('<rule>', 'as in `attribution` of the job').choices(ATTRIBUTIONS))
-          .option('--job <name>', 'job that credits orders; needed if there are several'),
+      takes: [
+        ['<rule>', 'as in `attribution` of the job', ATTRIBUTIONS],
+        ['--job <name>', 'job that credits orders; needed if there are several'],
+      ],
       examples: [['conflicts preview last', 'what crediting the last link or code would change']],
       action: previewRule,
     },

@@ -28,22 +28,22 @@ export const leaksCommand: CommandDefinition = {
       name: 'acknowledge',
       decides: { says: 'why', kept: 'in the audit' },
       description: 'acknowledge a flagged code: it is not reported again for 30 days',
-      takes: (command) => command.argument('<code>', 'the code, as `leaks` lists it'),
+      takes: [['<code>', 'the code, as `leaks` lists it']],
       action: performAcknowledging,
     },
     {
       name: 'void',
       changes: true,
       description: 'let a code earn nothing from a day on: write a row with the rate 0 into the terms',
-      takes: (command) =>
-        command
-          .argument('<code>', 'the code')
-          .option(
-            '--from <day>',
-            'first day that earns nothing (default: the last on which the leak may have begun)',
-            parseDay,
-          )
-          .option('--reason <text>', 'why; kept in the terms and in the audit'),
+      takes: [
+        ['<code>', 'the code'],
+        [
+          '--from <day>',
+          'first day that earns nothing (default: the last on which the leak may have begun)',
+          parseDay,
+        ],
+        ['--reason <text>', 'why; kept in the terms and in the audit'],
+      ],
       action: performVoid,
     },
   ],

@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { refusal } from '../../core/known-error.ts';
 import {
@@ -42,11 +41,11 @@ export const paymentsCommand: CommandDefinition = {
   name: 'payments',
   summary: 'pay closed statements: propose, export for the bank, read back',
   description: 'list payments of closed statements and what became of them',
-  takes: (command) =>
-    command
-      .addOption(new Option('--state <state>', 'only payments in this state').choices(PAYMENT_STATES))
-      .option('--creator <name>', 'handle or deal, as payments name it')
-      .option('--held', 'bookings of the bank that wait for a decision'),
+  takes: [
+    ['--state <state>', 'only payments in this state', PAYMENT_STATES],
+    ['--creator <name>', 'handle or deal, as payments name it'],
+    ['--held', 'bookings of the bank that wait for a decision'],
+  ],
   examples: [
     ["payments propose 2026-05 --reason 'month end'", 'one payment for each creator and currency'],
     [
@@ -69,33 +68,27 @@ export const paymentsCommand: CommandDefinition = {
       name: 'propose',
       decides: { says: 'why', kept: 'with the proposal' },
       description: 'propose to pay what is unpaid of the closed statements up to a month',
-      takes: (command) => command.argument('<month>', 'the last closed month, such as 2026-05', parseMonth),
+      takes: [['<month>', 'the last closed month, such as 2026-05', parseMonth]],
       action: performProposing,
     },
     {
       name: 'export',
       changes: true,
       description: 'write the payments of a proposal for the bank; the file has bank data of creators',
-      takes: (command) =>
-        command
-          .argument('<proposal>', 'number of the proposal', parseId)
-          .addOption(
-            new Option('--format <format>', 'pain.001 (SEPA, only EUR) or csv; a payment is never in both')
-              .choices(FILE_KINDS)
-              .makeOptionMandatory(),
-          )
-          .option(
-            '--on <day>',
-            'day on which the bank is asked to pay; pain.001 only (default: today)',
-            parseDay,
-          ),
+      requires: [
+        ['--format <format>', 'pain.001 (SEPA, only EUR) or csv; a payment is never in both', FILE_KINDS],
+      ],
+      takes: [
+        ['<proposal>', 'number of the proposal', parseId],
+        ['--on <day>', 'day on which the bank is asked to pay; pain.001 only (default: today)', parseDay],
+      ],
       action: performExporting,
     },
     {
       name: 'read',
       changes: true,
       description: 'read what the bank booked (camt.053, or CSV), and match it with payments',
-      takes: (command) => command.argument('<file>', 'the same file again changes nothing'),
+      takes: [['<file>', 'the same file again changes nothing']],
       action: performReading,
     },
     bookingCommand('confirm', 'say that a held booking is the payment that it resembles'),
@@ -104,10 +97,10 @@ export const paymentsCommand: CommandDefinition = {
       name: 'cancel',
       decides: { says: 'why', kept: 'with the payment' },
       description: 'cancel a payment; its amounts can be proposed again',
-      takes: (command) =>
-        command
-          .argument('<payment>', 'number of the payment', parseId)
-          .option('--not-at-bank', 'it was exported, and you know that no bank will pay it, or pay it again'),
+      takes: [
+        ['<payment>', 'number of the payment', parseId],
+        ['--not-at-bank', 'it was exported, and you know that no bank will pay it, or pay it again'],
+      ],
       action: performCancelling,
     },
     {
@@ -115,27 +108,23 @@ export const paymentsCommand: CommandDefinition = {
       decides: { says: 'how', kept: 'with the payment' },
       description:
         'record that you paid the rest of a payment in another way, or the bank in another currency',
-      takes: (command) =>
-        command
-          .argument('<payment>', 'number of the payment', parseId)
-          .requiredOption(
-            '--on <day>',
-            'day on which you paid, or agreed that the rest is not owed',
-            parseDay,
-          ),
+      requires: [['--on <day>', 'day on which you paid, or agreed that the rest is not owed', parseDay]],
+      takes: [['<payment>', 'number of the payment', parseId]],
       action: performCompleting,
     },
     {
       name: 'settle',
       decides: { says: 'how', kept: 'with the payment' },
       description: 'record that you paid a creator in another way, or that what the creator owes is settled',
-      takes: (command) =>
-        command
-          .argument('<month>', 'the last closed month', parseMonth)
-          .requiredOption('--creator <name>', 'as payments propose --dry-run names it')
-          .requiredOption('--currency <code>', 'such as EUR')
-          .requiredOption('--on <day>', 'day on which you paid, or agreed that the debt is settled', parseDay)
-          .option('--owed', 'it is what the creator owes: paid back, or not to be taken back'),
+      requires: [
+        ['--creator <name>', 'as payments propose --dry-run names it'],
+        ['--currency <code>', 'such as EUR'],
+        ['--on <day>', 'day on which you paid, or agreed that the debt is settled', parseDay],
+      ],
+      takes: [
+        ['<month>', 'the last closed month', parseMonth],
+        ['--owed', 'it is what the creator owes: paid back, or not to be taken back'],
+      ],
       action: performSettling,
     },
   ],
@@ -146,7 +135,7 @@ function bookingCommand(name: 'confirm' | 'dismiss', description: string): Comma
     name,
     description,
     decides: { says: 'how you know', kept: 'with the booking' },
-    takes: (command) => command.argument('<booking>', 'number of the booking', parseId),
+    takes: [['<booking>', 'number of the booking', parseId]],
     action: (output: Output, booking: string, options: DecisionOptions) =>
       performDeciding(output, { booking, isPayment: name === 'confirm' }, options),
   };

@@ -10,7 +10,7 @@ export const reconcileCommand: CommandDefinition = {
   name: 'reconcile',
   summary: 'compare posted orders with those that the service counts',
   description: 'compare the orders that were posted with those that the service counts, deal by deal',
-  takes: (command) => command.option('--deal <id>', 'one deal'),
+  takes: [['--deal <id>', 'one deal']],
   examples: [
     ['reconcile', 'every deal that the mirror has read, or for which orders were posted'],
     ['reconcile --deal D1 --json', 'one deal, for a program'],

@@ -1,11 +1,10 @@
-import { Option } from 'commander';
 import type { StatementSettings } from '../../config/schema.ts';
 import { refusal } from '../../core/known-error.ts';
 import { RETURN_GROUPS, type ReturnGroup, SELF_PURCHASE_DAYS } from '../../core/money/returns.ts';
 import {
-  addMonthOptions,
   type CommandDefinition,
   type ConfigOptions,
+  MONTH_OPTIONS,
   type MonthOptions,
   parseCount,
 } from '../command.ts';
@@ -21,12 +20,12 @@ export const returnsCommand: CommandDefinition = {
   name: 'returns',
   summary: 'show what deals, creators or brands brought and cost',
   description: 'show what deals, creators, brands or campaigns brought and cost, net of refunds',
-  takes: (command) =>
-    addMonthOptions(
-      command.addOption(new Option('--by <group>', 'what to add up').choices(RETURN_GROUPS).default('deal')),
-    )
-      .option('--one-currency', 'amounts of all currencies in statements.reporting_currency')
-      .option('--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS),
+  takes: [
+    ['--by <group>', 'what to add up', RETURN_GROUPS, 'deal'],
+    ...MONTH_OPTIONS,
+    ['--one-currency', 'amounts of all currencies in statements.reporting_currency'],
+    ['--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS],
+  ],
   examples: [
     ['returns --by creator --from 2026-01', 'creators of this year, the highest net revenue first'],
     ['returns --by month', 'the sums of each month'],
@@ -40,8 +39,7 @@ export const returnsCommand: CommandDefinition = {
     {
       name: 'customers',
       description: 'show the new customers that deals won, and what they have ordered since',
-      takes: (command) =>
-        addMonthOptions(command).option('--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS),
+      takes: [...MONTH_OPTIONS, ['--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS]],
       action: showCustomersWon,
     },
   ],

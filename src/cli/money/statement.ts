@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type KnownError, refusal } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';
@@ -19,6 +18,7 @@ import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 import { requireReason, usageError } from '../usage-error.ts';
 
+const SHOWN_ORDERS = 50;
 const STATEMENT_FORMATS = ['table', 'csv', 'html', 'pdf'] as const;
 
 type StatementOptions = ConfigOptions & {
@@ -35,18 +35,14 @@ export const statementCommand: CommandDefinition = {
   name: 'statement',
   summary: 'show what influencers earned in a month, net of refunds',
   description: 'show what influencers earned in a month, net of refunds and cancellations',
-  takes: (command) =>
-    command
-      .option('--month <month>', 'such as 2026-10 (default: last month)', parseMonth)
-      .option('--brand <id>', 'one brand only')
-      .option('--deal <id>', 'one deal only, with every order')
-      .option('--creator <handle>', 'the document of the deal for a creator who had it before')
-      .addOption(
-        new Option('--language <code>', 'of the document for a creator (default: theirs)').choices(LANGUAGES),
-      )
-      .addOption(
-        new Option('--format <format>', 'what to print').choices(STATEMENT_FORMATS).default('table'),
-      ),
+  takes: [
+    ['--month <month>', 'such as 2026-10 (default: last month)', parseMonth],
+    ['--brand <id>', 'one brand only'],
+    ['--deal <id>', 'one deal only, with every order'],
+    ['--creator <handle>', 'the document of the deal for a creator who had it before'],
+    ['--language <code>', 'of the document for a creator (default: theirs)', LANGUAGES],
+    ['--format <format>', 'what to print', STATEMENT_FORMATS, 'table'],
+  ],
   examples: [
     ['statement', 'what each deal earned last month'],
     ['statement --month 2026-10 --deal D1', 'every order of one deal'],
@@ -72,33 +68,35 @@ export const statementCommand: CommandDefinition = {
       name: 'close',
       decides: { says: 'why', kept: 'with the statement' },
       description: 'freeze a month: later changes are corrections in the next statement',
-      takes: (command) => command.requiredOption('--month <month>', 'such as 2026-10', parseMonth),
+      requires: [['--month <month>', 'such as 2026-10', parseMonth]],
       action: performClosing,
     },
     {
       name: 'send',
       decides: { says: 'why', kept: 'with the mail' },
       description: 'send the closed statement of a deal to its creator by mail, once',
-      takes: (command) =>
-        command
-          .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
-          .requiredOption('--deal <id>', 'the deal')
-          .option('--creator <handle>', 'the document for a creator who had the deal before')
-          .option('--to <address>', 'instead of the address in statements.creators')
-          .addOption(new Option('--language <code>', 'instead of theirs').choices(LANGUAGES))
-          .option('--again', 'send it again, although it was sent'),
+      requires: [
+        ['--month <month>', 'such as 2026-10', parseMonth],
+        ['--deal <id>', 'the deal'],
+      ],
+      takes: [
+        ['--creator <handle>', 'the document for a creator who had the deal before'],
+        ['--to <address>', 'instead of the address in statements.creators'],
+        ['--language <code>', 'instead of theirs', LANGUAGES],
+        ['--again', 'send it again, although it was sent'],
+      ],
       action: performSending,
     },
     {
       name: 'mails',
       changes: true,
       description: 'list what was sent, or say what became of an unclear mail',
-      takes: (command) =>
-        command
-          .option('--month <month>', 'one month only', parseMonth)
-          .option('--arrived <mail>', 'it has arrived')
-          .option('--not-arrived <mail>', 'it has not arrived, and can be sent again')
-          .option('--reason <text>', 'how you know; kept with the decision'),
+      takes: [
+        ['--month <month>', 'one month only', parseMonth],
+        ['--arrived <mail>', 'it has arrived'],
+        ['--not-arrived <mail>', 'it has not arrived, and can be sent again'],
+        ['--reason <text>', 'how you know; kept with the decision'],
+      ],
       action: performMails,
     },
     {
@@ -106,25 +104,18 @@ export const statementCommand: CommandDefinition = {
       changes: true,
       description:
         'list posted orders that are stated in another currency since, or decide what they come to',
-      takes: (command) =>
-        command
-          .option('--source <name>', 'orders of one source only')
-          .option('--order <id...>', 'these orders only')
-          .addOption(
-            new Option(
-              '--as <decision>',
-              'sent: they earn what they earned before; returned: all was paid back, and they earn nothing',
-            ).choices(['sent', 'returned']),
-          )
-          .option('--reason <text>', 'how you know; kept in the audit')
-          .option(
-            '--limit <count>',
-            `maximum orders to list as a table (default: ${SHOWN_ORDERS})`,
-            parseCount,
-          )
-          .addOption(
-            new Option('--format <format>', 'what to print').choices(['table', 'csv']).default('table'),
-          ),
+      takes: [
+        ['--source <name>', 'orders of one source only'],
+        ['--order <id...>', 'these orders only'],
+        [
+          '--as <decision>',
+          'sent: they earn what they earned before; returned: all was paid back, and they earn nothing',
+          ['sent', 'returned'],
+        ],
+        ['--reason <text>', 'how you know; kept in the audit'],
+        ['--limit <count>', `maximum orders to list as a table (default: ${SHOWN_ORDERS})`, parseCount],
+        ['--format <format>', 'what to print', ['table', 'csv'], 'table'],
+      ],
       action: performRestated,
     },
     { name: 'verify', description: 'check closed statements against their hashes', action: performVerifying },
@@ -400,8 +391,6 @@ async function performMails(output: Output, options: MailsOptions): Promise<void
       : mails.map((mail) => `Mail ${mail.mailId}: ${sayAbout(mail)}. ${describeMail(mail)}`).join('\n'),
   );
 }
-
-const SHOWN_ORDERS = 50;
 
 type RestatedOptions = ConfigOptions & {
   readonly source?: string;

@@ -23,10 +23,8 @@ export const termsCommand: CommandDefinition = {
     {
       name: 'replay',
       description: 'show what each deal would have earned under a draft of terms.csv, beside today’s terms',
-      takes: (command) =>
-        command
-          .requiredOption('--from <file>', 'the draft, with the columns of terms.csv')
-          .option('--months <count>', 'the last months that are over', parseMonths, 12),
+      requires: [['--from <file>', 'the draft, with the columns of terms.csv']],
+      takes: [['--months <count>', 'the last months that are over', parseMonths, 12]],
       examples: [
         ['terms replay --from draft.csv', 'the last twelve months'],
         ['terms replay --from draft.csv --months 3 --json', 'each month of a quarter, for a program'],

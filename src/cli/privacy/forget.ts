@@ -15,16 +15,13 @@ export const forgetCommand: CommandDefinition = {
   changes: true,
   summary: 'delete the data of a customer, and print a certificate',
   description: 'forget a customer: delete their data, print a certificate, and never submit them again',
-  takes: (command) =>
-    command
-      .argument(
-        '[address]',
-        'e-mail address. Use - to read it from standard input, or omit it to be asked, so that your shell history does not contain it',
-      )
-      .option(
-        '--reason <text>',
-        'why, for example the number of the request, but not the address; kept in the audit',
-      ),
+  takes: [
+    [
+      '[address]',
+      'e-mail address. Use - to read it from standard input, or omit it to be asked, so that your shell history does not contain it',
+    ],
+    ['--reason <text>', 'why, for example the number of the request, but not the address; kept in the audit'],
+  ],
   examples: [
     ['forget', 'asks for the address, so that your shell history does not contain it'],
     ['forget - --json < address.txt > certificate.json', 'by the address in a file'],

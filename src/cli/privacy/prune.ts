@@ -19,7 +19,7 @@ export const pruneCommand: CommandDefinition = {
   changes: true,
   summary: 'list data older than `retention`; with --yes, delete it',
   description: 'list data that is older than `retention` in the configuration; with --yes, delete it',
-  takes: (command) => command.option('--yes', 'delete it; without this, nothing is changed'),
+  takes: [['--yes', 'delete it; without this, nothing is changed']],
   examples: [
     ['prune', 'what would be deleted: table, rows, size, oldest'],
     ['prune --yes', 'delete it in small batches; Ctrl-C stops after a batch, and the next prune continues'],

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
@@ -20,40 +20,39 @@ export const reviewCommand: CommandDefinition = {
   summary: 'list doubts and held orders; decide about one or many',
   description:
     'list orders in doubt and held orders, with what is known about each; or decide about one or many',
-  takes(command) {
-    command
-      .argument('[entry]', 'number of the entry to settle', parseId)
-      .option('--job <name>', 'orders of one job only')
-      .option(
-        '--all',
-        'settle all matching doubts, after a preview; --why, --for-deal and --older-than select them',
-      )
-      .option('--held', 'list held orders, or decide about all that match, after a preview')
-      .option('--source <name>', 'with --held: only orders of this source')
-      .option(
-        '--status <word>',
-        "with --held: only orders with this unknown status ('' for none), or COLUMN=WORD of another column",
-      )
-      .option('--order <ids...>', 'with --held: only these orders')
-      .option('--credit', 'with --held: you confirm what is not known; the next run may credit them')
-      .addOption(new Option('--exclude', 'with --held: they are never credited').conflicts('credit'))
-      .option('--why <text>', 'with --all or --held: only orders with exactly this reason')
-      .option('--for-deal <id>', 'with --all: only orders of this deal')
-      .option(
-        '--older-than <time>',
-        'with --all: only orders that have been in doubt at least this long, such as 12h or 7d',
-        parseAge,
-      );
-    const decisions = Object.entries(DECISIONS).map(([name, meaning]) => new Option(`--${name}`, meaning));
+  takes: [
+    ['[entry]', 'number of the entry to settle', parseId],
+    ['--job <name>', 'orders of one job only'],
+    ['--all', 'settle all matching doubts, after a preview; --why, --for-deal and --older-than select them'],
+    ['--held', 'list held orders, or decide about all that match, after a preview'],
+    ['--source <name>', 'with --held: only orders of this source'],
+    [
+      '--status <word>',
+      "with --held: only orders with this unknown status ('' for none), or COLUMN=WORD of another column",
+    ],
+    ['--order <ids...>', 'with --held: only these orders'],
+    ['--credit', 'with --held: you confirm what is not known; the next run may credit them'],
+    ['--exclude', 'with --held: they are never credited'],
+    ['--why <text>', 'with --all or --held: only orders with exactly this reason'],
+    ['--for-deal <id>', 'with --all: only orders of this deal'],
+    [
+      '--older-than <time>',
+      'with --all: only orders that have been in doubt at least this long, such as 12h or 7d',
+      parseAge,
+    ],
+    ...Object.entries(DECISIONS).map(([name, meaning]) => [`--${name}`, meaning] as const),
+    ['--reason <text>', 'why; kept with the decision'],
+    ['--deal <id>', 'with --accepted: the deal that was credited'],
+    ['--collab <id>', 'with --accepted: the collaboration that was credited'],
+    ['--yes', 'with --resend, --all or --held: do not ask'],
+  ],
+  adjust({ options }) {
+    options.find((option) => option.name() === 'exclude')?.conflicts('credit');
+    const decisions = options.filter((option) => option.name() in DECISIONS);
     for (const one of decisions) {
-      const others = decisions.filter((other) => other !== one && other.long !== '--acknowledge');
-      command.addOption(one.conflicts(others.map((other) => other.attributeName())));
+      const others = decisions.filter((other) => other !== one && other.name() !== 'acknowledge');
+      one.conflicts(others.map((other) => other.attributeName()));
     }
-    command
-      .option('--reason <text>', 'why; kept with the decision')
-      .option('--deal <id>', 'with --accepted: the deal that was credited')
-      .option('--collab <id>', 'with --accepted: the collaboration that was credited')
-      .option('--yes', 'with --resend, --all or --held: do not ask');
   },
   examples: [
     ['review', 'orders in doubt, and held orders'],

@@ -25,7 +25,7 @@ export const jobsCommand: CommandDefinition = {
     name: decision.replace('_', '-'),
     decides: { says: 'why', kept: 'in ops.audit' },
     description: DECISIONS[decision],
-    takes: (command) => command.argument('<job>', 'name of the job'),
+    takes: [['<job>', 'name of the job']],
     action: (output, job: string, options: DecisionOptions) =>
       performControl(output, { job, decision, options }),
   })),

@@ -1,35 +1,40 @@
-import type { Command } from 'commander';
 import type { ExitCode } from '../../core/exit-code.ts';
-import { type CommandDefinition, NO_WAIT, parseCount, WAIT } from '../command.ts';
+import { type CommandDefinition, NO_WAIT, type Parameter, parseCount, WAIT } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 import type { RunCommandOptions } from './perform-job.ts';
 
 const JOB = 'name of the job in the configuration; the only one if you omit it';
 
+const READ_OPTIONS: readonly Parameter[] = [
+  ['--file <text>', 'read only files whose address contains this text'],
+  ['--allow-empty', 'succeed even if there are no files'],
+  WAIT,
+  NO_WAIT,
+];
+
 export const runCommand: CommandDefinition = {
   name: 'run',
   changes: true,
   description: 'run a job once: read new files and do its work',
-  takes: (command) =>
-    addReadOptions(
-      command
-        .argument('[job]', JOB)
-        .option(
-          '--limit <count>',
-          'maximum number of orders, customers or influencers (for clicks: requests) to send; the rest waits',
-          parseCount,
-        ),
-    )
-      .option('--yes', 'approve what the run submits, without being asked (submit-outreach)')
-      .option(
-        '--new-ledger',
-        'start a new ledger in place of another one; orders that the old ledger posted may be posted again',
-      )
-      .option(
-        '--reason <text>',
-        'why you run it, for example again after a failure; kept in ops.audit (with --new-ledger: required)',
-      )
-      .option('--report <file.html>', 'write the results of the run to a page for the browser'),
+  takes: [
+    ['[job]', JOB],
+    [
+      '--limit <count>',
+      'maximum number of orders, customers or influencers (for clicks: requests) to send; the rest waits',
+      parseCount,
+    ],
+    ...READ_OPTIONS,
+    ['--yes', 'approve what the run submits, without being asked (submit-outreach)'],
+    [
+      '--new-ledger',
+      'start a new ledger in place of another one; orders that the old ledger posted may be posted again',
+    ],
+    [
+      '--reason <text>',
+      'why you run it, for example again after a failure; kept in ops.audit (with --new-ledger: required)',
+    ],
+    ['--report <file.html>', 'write the results of the run to a page for the browser'],
+  ],
   examples: [
     ['run attribute-orders --dry-run', 'show what it would do: the short form of `plan attribute-orders`'],
     ['run attribute-orders', 'the whole job'],
@@ -50,7 +55,7 @@ export const planCommand: CommandDefinition = {
   name: 'plan',
   summary: 'show what `run` would do: reads all, and sends nothing',
   description: 'show what `run` would do now; reads everything, stores nothing and sends nothing',
-  takes: (command) => addReadOptions(command.argument('[job]', JOB)),
+  takes: [['[job]', JOB], ...READ_OPTIONS],
   examples: [
     ['plan attribute-orders', 'for a person'],
     ['plan attribute-orders --json', 'for a program'],
@@ -58,14 +63,6 @@ export const planCommand: CommandDefinition = {
   action: (output, jobName: string | undefined, options: RunCommandOptions) =>
     perform(output, jobName, { options, isPlan: true }),
 };
-
-function addReadOptions(command: Command): Command {
-  return command
-    .option('--file <text>', 'read only files whose address contains this text')
-    .option('--allow-empty', 'succeed even if there are no files')
-    .option(...WAIT)
-    .option(...NO_WAIT);
-}
 
 async function perform(
   output: Output,

@@ -8,11 +8,11 @@ export const runsCommand: CommandDefinition = {
   name: 'runs',
   summary: 'list runs, newest first, and runs that did not happen',
   description: 'list runs, newest first, and runs that were due but did not happen',
-  takes: (command) =>
-    command
-      .showHelpAfterError('(one run, by its id: npx influencer-sync explain run ID)')
-      .option('--job <name>', 'runs of one job only')
-      .option('--limit <count>', 'maximum runs to list', parseCount, 20),
+  takes: [
+    ['--job <name>', 'runs of one job only'],
+    ['--limit <count>', 'maximum runs to list', parseCount, 20],
+  ],
+  adjust: (command) => command.showHelpAfterError('(one run, by its id: npx influencer-sync explain run ID)'),
   examples: [
     ['runs', 'the last 20 runs'],
     ['runs --job attribute-orders --limit 3', 'the last three of one job'],

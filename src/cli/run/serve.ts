@@ -6,12 +6,13 @@ export const serveCommand: CommandDefinition = {
   summary: 'run jobs on their schedules, with the console and metrics',
   description:
     'run jobs on their schedules until stopped, serve the console and metrics, and receive events if configured',
-  takes: (command) =>
-    command.option(
+  takes: [
+    [
       '--port <number>',
       'port of /healthz, /readyz and /metrics instead of serve.port, 0 for a free one',
       parsePort,
-    ),
+    ],
+  ],
   examples: [
     ['serve', 'what a container or a systemd unit runs'],
     ['serve --env-file .env', 'with variables from a file'],

@@ -14,14 +14,14 @@ export const workCommand: CommandDefinition = {
   summary: 'do work for runs on other machines (work.engine: pg-boss)',
   description:
     'do work for runs on other machines until stopped: read sources, post orders, submit customers and mirror deals (needs work.engine: pg-boss)',
-  takes: (command) =>
-    command
-      .option('--concurrency <number>', 'number of units of each kind to do at a time', parseCount, 1)
-      .option(
-        '--only <kinds>',
-        `only these kinds of units, separated by commas: ${UNIT_KINDS.join(', ')}`,
-        parseKinds,
-      ),
+  takes: [
+    ['--concurrency <number>', 'number of units of each kind to do at a time', parseCount, 1],
+    [
+      '--only <kinds>',
+      `only these kinds of units, separated by commas: ${UNIT_KINDS.join(', ')}`,
+      parseKinds,
+    ],
+  ],
   examples: [
     ['work', 'one more worker; start as many as you like, on any machine'],
     ['work --concurrency 4 --only read-source', 'read four sources at a time, and post nothing'],

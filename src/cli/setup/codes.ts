@@ -20,8 +20,7 @@ export const codesCommand: CommandDefinition = {
       name: 'check',
       isDefault: true,
       description: 'ask the service whether it knows the owners and brands in codes.csv',
-      takes: (command) =>
-        command.option('--limit <count>', 'maximum requests; the rest is not checked', parseCount, 500),
+      takes: [['--limit <count>', 'maximum requests; the rest is not checked', parseCount, 500]],
       action: checkCodes,
     },
   ],

@@ -1,4 +1,4 @@
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { CommandDefinition } from '../command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -9,7 +9,7 @@ export const completionCommand: CommandDefinition = {
   summary: 'print the completion script of a shell',
   description: 'print a script that completes commands, jobs, sources and layouts in a shell',
   readsConfig: false,
-  takes: (command) => command.addArgument(new Argument('<shell>', 'of which shell').choices(SHELLS)),
+  takes: [['<shell>', 'of which shell', SHELLS]],
   examples: [
     ['completion bash >> ~/.bashrc', 'bash'],
     ['completion zsh > ~/.zfunc/_influencer-sync', 'zsh, if fpath contains ~/.zfunc'],
@@ -25,7 +25,8 @@ export const completeWordsCommand: CommandDefinition = {
   description: 'print the possible completions of the last word',
   isHidden: true,
   readsConfig: false,
-  takes: (command) => command.argument('[words...]').allowUnknownOption(),
+  takes: [['[words...]', '']],
+  adjust: (command) => command.allowUnknownOption(),
   action: async (output, words: readonly string[], _options: object, self: Command) =>
     (await import('./complete-words.ts')).completeWords(output, words, self),
 };

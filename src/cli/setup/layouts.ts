@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
 import type { LayoutTestOptions } from './manage-layouts.ts';
 
@@ -16,22 +15,15 @@ export const layoutsCommand: CommandDefinition = {
     {
       name: 'test',
       description: 'show how a layout reads a file: its columns, rows and faults',
-      takes: (command) =>
-        command
-          .argument('<file>', 'an export; S3 addresses work too')
-          .option('--layout <name>', 'the layout (default: the one that recognises the file)')
-          .option('--time-zone <zone>', 'time zone of times without one (default: they are shown as written)')
-          .option('--currency <code>', 'currency of amounts without one')
-          .addOption(
-            new Option('--date-order <order>', 'if the dates do not show it').choices(['MDY', 'DMY']),
-          )
-          .addOption(
-            new Option(
-              '--decimal-mark <mark>',
-              'the mark before the decimals, if no amount shows it',
-            ).choices(['.', ',']),
-          )
-          .option('--encoding <name>', 'encoding, if the letters do not show it'),
+      takes: [
+        ['<file>', 'an export; S3 addresses work too'],
+        ['--layout <name>', 'the layout (default: the one that recognises the file)'],
+        ['--time-zone <zone>', 'time zone of times without one (default: they are shown as written)'],
+        ['--currency <code>', 'currency of amounts without one'],
+        ['--date-order <order>', 'if the dates do not show it', ['MDY', 'DMY']],
+        ['--decimal-mark <mark>', 'the mark before the decimals, if no amount shows it', ['.', ',']],
+        ['--encoding <name>', 'encoding, if the letters do not show it'],
+      ],
       action: async (output, file: string, options: LayoutTestOptions) =>
         (await import('./manage-layouts.ts')).testLayout(output, file, options),
     },

@@ -5,11 +5,12 @@ export const migrateCommand: CommandDefinition = {
   name: 'migrate',
   changes: true,
   description: 'create or update the tables and views of the database',
-  takes: (command) =>
-    command.option(
+  takes: [
+    [
       '--roles',
       'also create the roles bi_reader (for analysts) and influencer_sync_app (for jobs), on a server',
-    ),
+    ],
+  ],
   examples: [
     ['migrate', 'the database of the nearest pipeline.yaml'],
     ['migrate --config /etc/sync/pipeline.yaml', 'another configuration'],
