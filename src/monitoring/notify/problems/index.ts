@@ -1,61 +1,16 @@
-import { eventsUnread, filesHeld, filesLate, filesUnusual, mirrorStale } from './data.ts';
-import {
-  bookingsHeld,
-  claimsOverdue,
-  codesUnowned,
-  creditedTwice,
-  doubts,
-  entriesRefused,
-  ledgerWentBack,
-  ordersHeld,
-  ordersRestated,
-  totalsDiffer,
-} from './money.ts';
+import { PROBLEM_KINDS } from '../../../core/notify/notice.ts';
+import { dataProblems } from './data.ts';
+import { moneyProblems } from './money.ts';
 import type { ProblemFinder } from './problem-finder.ts';
-import {
-  backfillStopped,
-  budgetLow,
-  jobFailed,
-  jobLate,
-  jobMissed,
-  jobStalled,
-  keyRefused,
-  mirrorDrifted,
-  needsAttention,
-  rowsRejected,
-  serviceAway,
-} from './runs.ts';
+import { runProblems } from './runs.ts';
 import { surroundings } from './surroundings.ts';
 
 /** Kinds of problems that the database shows, and for `ledger_went_back` the journals and marks of claims. */
 export const keptProblems: readonly ProblemFinder[] = [
-  jobFailed,
-  jobStalled,
-  jobLate,
-  jobMissed,
-  backfillStopped,
-  needsAttention,
-  rowsRejected,
-  filesHeld,
-  filesUnusual,
-  filesLate,
-  doubts,
-  creditedTwice,
-  entriesRefused,
-  ordersHeld,
-  ordersRestated,
-  totalsDiffer,
-  bookingsHeld,
-  claimsOverdue,
-  ledgerWentBack,
-  keyRefused,
-  serviceAway,
-  budgetLow,
-  mirrorStale,
-  mirrorDrifted,
-  codesUnowned,
-  eventsUnread,
-];
+  ...runProblems,
+  ...dataProblems,
+  ...moneyProblems,
+].toSorted((one, other) => PROBLEM_KINDS.indexOf(one.kind) - PROBLEM_KINDS.indexOf(other.kind));
 
 /** All kinds of problems, in the order of docs/notices.md. */
 export const problemFinders: readonly ProblemFinder[] = [...keptProblems, ...surroundings];

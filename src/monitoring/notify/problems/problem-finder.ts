@@ -35,8 +35,8 @@ export type Found = Pick<Problem, 'since' | 'summary' | 'command' | 'page'> &
   Partial<Pick<Problem, 'job' | 'severity' | 'amounts' | 'withoutAmount'>>;
 
 /**
- * One kind of problem. To add one, create an entry in a file in this folder, and add it to `index.ts` and its
- * name to `PROBLEM_KINDS`. Queries that it needs belong in `src/reports/`.
+ * One kind of problem. To add one, create an entry in a list of this folder, and add its name to `PROBLEM_KINDS`, in whose
+ * order they are searched for. Queries that it needs belong in `src/reports/`.
  */
 export type ProblemFinder = {
   readonly kind: ProblemKind;
