@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { optional } from '../../config/fields.ts';
 import { LAYOUT_FIELDS, type LayoutField } from '../../core/layout.ts';
 import { linearPattern } from './linear-pattern.ts';
 
@@ -54,10 +55,9 @@ export const field = z.enum(LAYOUT_FIELDS, {
   error: `This is not a field. Fields: ${LAYOUT_FIELDS.join(', ')}.`,
 });
 
-export const orderIdPattern = regex
-  .nullable()
-  .default(null)
-  .describe('For exports that wrap the order id (RE2): the first group is the id. Other ids are rejected.');
+export const orderIdPattern = optional(regex).describe(
+  'For exports that wrap the order id (RE2): the first group is the id. Other ids are rejected.',
+);
 export const refundedOf = names
   .optional()
   .describe(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { optional } from '../../config/fields.ts';
 import type { LayoutField } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { isTimeZone } from '../../core/time/time-zone.ts';
@@ -69,14 +70,11 @@ export const layoutSchema = z
       .describe(
         'What the format does not have. The source must give currency and time_zone, and consent: not_recorded.',
       ),
-    currency: z
-      .string()
-      .regex(/^[A-Z]{3}$/, { error: 'Give a code of ISO 4217, such as USD.' })
-      .nullable()
-      .default(null)
-      .describe(
-        'The currency of all amounts, if the format has only one, for example by its headers: Sale Price ($).',
-      ),
+    currency: optional(
+      z.string().regex(/^[A-Z]{3}$/, { error: 'Give a code of ISO 4217, such as USD.' }),
+    ).describe(
+      'The currency of all amounts, if the format has only one, for example by its headers: Sale Price ($).',
+    ),
     columns: z
       .partialRecord(field, names)
       .describe(
@@ -116,13 +114,9 @@ export const layoutSchema = z
       .array(field)
       .default([])
       .describe('Fields in which zero means the same as a blank: the next column counts.'),
-    refund_list: z
-      .strictObject({ columns: names, pattern: regex })
-      .nullable()
-      .default(null)
-      .describe(
-        'For exports that list the refunds of an order in one cell: the columns, and a regular expression (RE2) whose first group is the amount of one. They are added up if no column of refunded is filled.',
-      ),
+    refund_list: optional(z.strictObject({ columns: names, pattern: regex })).describe(
+      'For exports that list the refunds of an order in one cell: the columns, and a regular expression (RE2) whose first group is the amount of one. They are added up if no column of refunded is filled.',
+    ),
     refunded_of: refundedOf,
     left_after_refund: z
       .array(z.strictObject({ before: names, after: names }))
@@ -158,22 +152,20 @@ export const layoutSchema = z
         adds_nothing: cellTests,
       })
       .prefault({}),
-    lines: z
-      .strictObject({
+    lines: optional(
+      z.strictObject({
         plus: names.describe('Columns to add, row by row.'),
         minus,
         sku: names.describe('Column of the SKU.'),
         times,
-      })
-      .nullable()
-      .default(null)
-      .describe(
-        'What each row says was bought: the SKU, and the amount after discounts (plus × times − minus). Read if the source has order_lines: true.',
-      ),
+      }),
+    ).describe(
+      'What each row says was bought: the SKU, and the amount after discounts (plus × times − minus). Read if the source has order_lines: true.',
+    ),
     money: z
       .strictObject({
         decimal: z.enum(['.', ',']).default('.'),
-        thousands: z.enum([',', '.', ' ', "'"]).nullable().default(null),
+        thousands: optional(z.enum([',', '.', ' ', "'"])),
         symbols: z.boolean().default(false).describe('Whether a currency symbol may be beside the digits.'),
       })
       .prefault({}),
@@ -188,16 +180,15 @@ export const layoutSchema = z
       .min(1)
       .default(['iso'])
       .describe(`Patterns of times: iso, or these tokens: ${TIME_TOKENS}.`),
-    time_zone: z
-      .string()
-      .refine(isTimeZone, {
-        error: 'This is not a time zone of the IANA list, such as UTC or Europe/Amsterdam.',
-      })
-      .nullable()
-      .default(null)
-      .describe(
-        "Zone of times without a zone, if the format defines it, for example UTC. The source's time_zone then does not apply.",
-      ),
+    time_zone: optional(
+      z
+        .string()
+        .refine(isTimeZone, {
+          error: 'This is not a time zone of the IANA list, such as UTC or Europe/Amsterdam.',
+        }),
+    ).describe(
+      "Zone of times without a zone, if the format defines it, for example UTC. The source's time_zone then does not apply.",
+    ),
     time_zone_column: names
       .optional()
       .describe(
@@ -205,15 +196,12 @@ export const layoutSchema = z
       ),
     codes: z
       .strictObject({
-        split: z
-          .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
-          .nullable()
-          .default(null)
-          .describe('Separator of several codes in one cell, or a list of possible separators.'),
-        pattern: regex
-          .nullable()
-          .default(null)
-          .describe('For cells that hold more than codes (RE2): the first group is a code.'),
+        split: optional(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])).describe(
+          'Separator of several codes in one cell, or a list of possible separators.',
+        ),
+        pattern: optional(regex).describe(
+          'For cells that hold more than codes (RE2): the first group is a code.',
+        ),
       })
       .prefault({}),
     links: z
@@ -234,10 +222,7 @@ export const layoutSchema = z
           .describe(
             'Further words of the format. If nearly all orders of a file have other words, the file is held.',
           ),
-        credited: names
-          .nullable()
-          .default(null)
-          .describe('Words of orders to credit, unless a job says otherwise.'),
+        credited: optional(names).describe('Words of orders to credit, unless a job says otherwise.'),
       })
       .prefault({}),
     exclusions: z

@@ -17,16 +17,23 @@ const header = z
   .max(100);
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
+/** Members that are looked for, and those that are by default. */
+function names(...members: readonly string[]) {
+  return z.array(path).readonly().default(members);
+}
+
+/** Null if it is left out. */
+function optional<Value extends z.ZodType>(value: Value) {
+  return value.nullable().default(null);
+}
+
 const sign = z
   .union([
     z.int().min(300).max(599),
     z
       .strictObject({
         status,
-        text: name
-          .nullable()
-          .default(null)
-          .describe('What the body contains; upper or lower case does not matter.'),
+        text: optional(name).describe('What the body contains; upper or lower case does not matter.'),
       })
       .refine(({ status: code, text }) => code > 299 || text !== null, {
         message: 'a status that otherwise means success needs a text',
@@ -37,17 +44,10 @@ const sign = z
 const signs = z.array(sign).readonly();
 
 const size = {
-  size: z
-    .int()
-    .min(1)
-    .max(100_000)
-    .nullable()
-    .default(null)
-    .describe('Items of a full page. Omitted: pages are read until one is empty.'),
-  size_parameter: name
-    .nullable()
-    .default(null)
-    .describe('Query parameter that asks for this size. Omitted: not sent.'),
+  size: optional(z.int().min(1).max(100_000)).describe(
+    'Items of a full page. Omitted: pages are read until one is empty.',
+  ),
+  size_parameter: optional(name).describe('Query parameter that asks for this size. Omitted: not sent.'),
 };
 
 const paging = z.discriminatedUnion('by', [
@@ -69,17 +69,10 @@ const paging = z.discriminatedUnion('by', [
 
 /** What one operation does differently. */
 const operation = z.strictObject({
-  path: z
-    .string()
-    .regex(/^\/\S+$/)
-    .nullable()
-    .default(null)
-    .describe('Path, if it is another one.'),
-  method: z
-    .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
-    .nullable()
-    .default(null)
-    .describe('Method, if it is another one.'),
+  path: optional(z.string().regex(/^\/\S+$/)).describe('Path, if it is another one.'),
+  method: optional(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])).describe(
+    'Method, if it is another one.',
+  ),
   request: z
     .record(path, path.nullable())
     .default({})
@@ -89,33 +82,24 @@ const operation = z.strictObject({
     .default({})
     .describe('Our member: the path at which the service sends it; null: it does not send it.'),
   items: z.record(path, path).default({}).describe('The same for each item of a list.'),
-  envelope: path.nullable().default(null).describe('Member that contains the content of this answer.'),
-  list: path.nullable().default(null).describe('Path of the list. Omitted: the first of lists.keys.'),
-  paging: paging
-    .nullable()
-    .default(null)
-    .describe(
-      'How further pages are asked for. none: an answer is the whole list, however long it is. Omitted: not known, so an answer that looks like a page leaves the list unfinished.',
-    ),
-  yes: z
-    .strictObject({
-      statuses: statuses.nullable().default(null),
-      path: path.nullable().default(null),
-      values: z
-        .array(scalar)
-        .readonly()
-        .nullable()
-        .default(null)
-        .describe('Omitted: any value that is not empty.'),
-    })
-    .refine(({ statuses: codes, path: at }) => codes !== null || at !== null, {
-      message: 'needs statuses or a path',
-    })
-    .nullable()
-    .default(null)
-    .describe(
-      'What a 2xx answer must say to be a yes. Such an answer is then a yes even if it names no deal. Omitted: it must name what was credited or done.',
-    ),
+  envelope: optional(path).describe('Member that contains the content of this answer.'),
+  list: optional(path).describe('Path of the list. Omitted: the first of lists.keys.'),
+  paging: optional(paging).describe(
+    'How further pages are asked for. none: an answer is the whole list, however long it is. Omitted: not known, so an answer that looks like a page leaves the list unfinished.',
+  ),
+  yes: optional(
+    z
+      .strictObject({
+        statuses: optional(statuses),
+        path: optional(path),
+        values: optional(z.array(scalar).readonly()).describe('Omitted: any value that is not empty.'),
+      })
+      .refine(({ statuses: codes, path: at }) => codes !== null || at !== null, {
+        message: 'needs statuses or a path',
+      }),
+  ).describe(
+    'What a 2xx answer must say to be a yes. Such an answer is then a yes even if it names no deal. Omitted: it must name what was credited or done.',
+  ),
 });
 
 /** What a template of the signature may contain. */
@@ -170,10 +154,9 @@ const events = z.strictObject({
     .partialRecord(z.enum(webhookTypes), name)
     .default({})
     .describe('Our kind: the name in the event, if it is another one than that of the registration.'),
-  envelope: path
-    .nullable()
-    .default(null)
-    .describe('Member that contains the payload: not shown. Source: public examples have none.'),
+  envelope: optional(path).describe(
+    'Member that contains the payload: not shown. Source: public examples have none.',
+  ),
   members: z
     .record(path, path)
     .default({})
@@ -187,10 +170,6 @@ const events = z.strictObject({
  * `config/service.schema.json` and the tables of docs/service.md are written from here (`npm run schema`).
  * A description begins with what the specification says, and ends with where our default comes from.
  */
-
-function names(...members: readonly string[]) {
-  return z.array(path).readonly().default(members);
-}
 
 /** The schema of section `service`. */
 export const serviceSchema = z
@@ -242,37 +221,24 @@ export const serviceSchema = z
           .describe(
             'Rate limits are not shown. Answers that mean "later, and nothing was processed". Give a text with any status but 429. Source: observed.',
           ),
-        reasons: z
-          .array(path)
-          .readonly()
-          .default(['message', 'error', 'error_message', 'errors'])
-          .describe(
-            'Specified: the reason is in message, perhaps in error. Members that are read, in this order. Source: the specification and observed.',
-          ),
-        envelope: path
-          .nullable()
-          .default(null)
-          .describe('Member that contains the content of every answer. Source: the specification has none.'),
+        reasons: names('message', 'error', 'error_message', 'errors').describe(
+          'Specified: the reason is in message, perhaps in error. Members that are read, in this order. Source: the specification and observed.',
+        ),
+        envelope: optional(path).describe(
+          'Member that contains the content of every answer. Source: the specification has none.',
+        ),
         yes: z
           .record(path, z.array(scalar).readonly())
           .default({ success: [true, 'true', 1], ok: [true, 'true', 1] })
           .describe(
             'Only some answers have success. If an answer has this member, it must have one of these values to be a yes. Source: the specification.',
           ),
-        no_if_filled: z
-          .array(path)
-          .readonly()
-          .default(['error', 'errors', 'error_message'])
-          .describe(
-            'A 2xx answer in which one of these is not empty is no yes. Source: the specification and observed.',
-          ),
-        no_if_failed: z
-          .array(path)
-          .readonly()
-          .default(['status', 'state', 'result', 'outcome', 'status_code', 'statusCode'])
-          .describe(
-            'A 2xx answer in which one of these is a number from 400 on, or begins with a word such as error, failed, rejected, is no yes. Source: the careful choice.',
-          ),
+        no_if_filled: names('error', 'errors', 'error_message').describe(
+          'A 2xx answer in which one of these is not empty is no yes. Source: the specification and observed.',
+        ),
+        no_if_failed: names('status', 'state', 'result', 'outcome', 'status_code', 'statusCode').describe(
+          'A 2xx answer in which one of these is a number from 400 on, or begins with a word such as error, failed, rejected, is no yes. Source: the careful choice.',
+        ),
         done: z
           .array(scalar)
           .readonly()
@@ -310,36 +276,28 @@ export const serviceSchema = z
       .describe('What an answer means.'),
     lists: z
       .strictObject({
-        keys: z
-          .array(path)
-          .readonly()
-          .default(['items', 'results', 'brands', 'dealflows', 'deals', 'data'])
-          .describe(
-            'The answers of search_brands, search_dealflows and autocomplete are not shown. Members that contain the list, the most reliable first; a bare list and a single list are found, too. Source: observed.',
-          ),
-        more: z
-          .array(path)
-          .readonly()
-          .default([
-            'next',
-            'next_page',
-            'next_cursor',
-            'next_page_url',
-            'next_url',
-            'next_page_token',
-            'next_offset',
-            'has_more',
-            'has_next',
-            'more',
-            'truncated',
-            'is_truncated',
-            'incomplete',
-            'cursor',
-            'next_token',
-          ])
-          .describe(
-            'Members that say, when filled, that the list goes on. It is then not whole, and nothing is marked as gone. An address is followed, and so are a page, a cursor and an offset. Source: usual names.',
-          ),
+        keys: names('items', 'results', 'brands', 'dealflows', 'deals', 'data').describe(
+          'The answers of search_brands, search_dealflows and autocomplete are not shown. Members that contain the list, the most reliable first; a bare list and a single list are found, too. Source: observed.',
+        ),
+        more: names(
+          'next',
+          'next_page',
+          'next_cursor',
+          'next_page_url',
+          'next_url',
+          'next_page_token',
+          'next_offset',
+          'has_more',
+          'has_next',
+          'more',
+          'truncated',
+          'is_truncated',
+          'incomplete',
+          'cursor',
+          'next_token',
+        ).describe(
+          'Members that say, when filled, that the list goes on. It is then not whole, and nothing is marked as gone. An address is followed, and so are a page, a cursor and an offset. Source: usual names.',
+        ),
         totals: names('total', 'total_count', 'total_results', 'total_items').describe(
           'Members with the number of all items. Source: usual names.',
         ),
