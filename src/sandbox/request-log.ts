@@ -32,11 +32,7 @@ export type Fate = {
 };
 
 /** What the sandbox received and did, independent of what a client believes. */
-export type RequestLog = {
-  readonly referrals: LineLog;
-  readonly clicks: LineLog;
-  readonly submissions: LineLog;
-  readonly requests: LineLog;
+export type RequestLog = { readonly [Name in (typeof LOGS)[number]]: LineLog } & {
   /**
    * Counts a received request.
    * @returns its number.
@@ -95,9 +91,15 @@ export function createRequestLog(
   const clicks = openLog('clicks');
   const submissions = openLog('submissions');
   const requests = openLog('requests');
-  const timestamp = createTimestamp(now);
-  const head = createHead(timestamp);
   let sequence = requests.count();
+
+  const at = (): string => new Date(now()).toISOString();
+
+  /** Appends a line with the body of the request as it was received. */
+  function append(log: LineLog, record: object, bodyText: string): void {
+    const begun = JSON.stringify({ sequence: log.count() + 1, at: at(), ...record });
+    log.append(`${begun.slice(0, -1)},"body":${onOneLine(bodyText)}}`);
+  }
 
   return {
     referrals,
@@ -109,50 +111,28 @@ export function createRequestLog(
       return sequence;
     },
     recordReferral({ account, collaboration, order, bodyText }) {
-      const revenue = readNumberText(bodyText, 'order_revenue') ?? String(order.order_revenue);
-      const begun = head(referrals, { account, collaboration });
-      const platform =
-        order.order_platform === undefined ? '' : `,"order_platform":${JSON.stringify(order.order_platform)}`;
-      const currency = order.currency === undefined ? '' : `,"currency":${JSON.stringify(order.currency)}`;
-      const notes =
-        order.order_notes === undefined ? '' : `,"order_notes":${JSON.stringify(order.order_notes)}`;
-      const orderId = JSON.stringify(order.order_id);
-      referrals.append(
-        `${begun},"order_id":${orderId}${platform},"order_revenue":"${revenue}"${currency}${notes},"body":${onOneLine(bodyText)}}`,
+      const { order_id, order_platform, currency, order_notes } = order;
+      const order_revenue = readNumberText(bodyText, 'order_revenue') ?? String(order.order_revenue);
+      const named = idsOf(account, collaboration);
+      append(
+        referrals,
+        { ...named, order_id, order_platform, order_revenue, currency, order_notes },
+        bodyText,
       );
-      return revenue;
+      return order_revenue;
     },
     recordClick({ account, collaboration, added, newClicks, bodyText }) {
-      const begun = head(clicks, { account, collaboration });
-      clicks.append(
-        `${begun},"increase_clicks":${added},"new_clicks_value":${newClicks},"body":${onOneLine(bodyText)}}`,
-      );
+      const numbers = { increase_clicks: added, new_clicks_value: newClicks };
+      append(clicks, { ...idsOf(account, collaboration), ...numbers }, bodyText);
     },
     recordSubmission({ account, outreachId, added, bodyText }) {
-      const whose = `"account_id":${JSON.stringify(account.id)},"outreach_id":${JSON.stringify(outreachId)}`;
-      submissions.append(
-        `{"sequence":${submissions.count() + 1},"at":"${timestamp()}",${whose},"added":${JSON.stringify(added)},"body":${onOneLine(bodyText)}}`,
-      );
+      append(submissions, { account_id: account.id, outreach_id: outreachId, added }, bodyText);
     },
-    recordRequest({
-      sequence: number,
-      accountId,
-      operation,
-      method,
-      path,
-      status,
-      isProcessed,
-      fault,
-      unknownMembers,
-    }) {
-      const route = `"operation":${operation === null ? 'null' : `"${operation}"`},"method":"${method}","path":${JSON.stringify(path)}`;
-      const fate = `"status":${status},"processed":${isProcessed},"fault":${fault === null ? 'null' : `"${fault}"`}`;
-      const unknown =
-        unknownMembers.length === 0 ? '' : `,"unknown_members":${JSON.stringify(unknownMembers)}`;
-      const whose = accountId === null ? 'null' : JSON.stringify(accountId);
-      requests.append(
-        `{"sequence":${number},"at":"${timestamp()}","account_id":${whose},${route},${fate}${unknown}}`,
-      );
+    recordRequest({ sequence: number, accountId, isProcessed, unknownMembers, ...fate }) {
+      const { operation, method, path, status, fault } = fate;
+      const unknown_members = unknownMembers.length === 0 ? undefined : unknownMembers;
+      const line = { sequence: number, at: at(), account_id: accountId, operation, method, path, status };
+      requests.append(JSON.stringify({ ...line, processed: isProcessed, fault, unknown_members }));
     },
     replace(logs) {
       referrals.replace(logs.referrals ?? []);
@@ -167,42 +147,13 @@ export function createRequestLog(
   };
 }
 
-/**
- * Creates the beginning of lines about a collaboration. The ids in it are formatted once per collaboration.
- */
-function createHead(
-  timestamp: () => string,
-): (log: LineLog, about: { readonly account: Account; readonly collaboration: Collaboration }) => string {
-  const names = new WeakMap<Collaboration, string>();
-
-  function nameAll(account: Account, collaboration: Collaboration): string {
-    const { id, deal } = collaboration;
-    const text = `"account_id":${JSON.stringify(account.id)},"deal_id":${JSON.stringify(deal.id)},"collab_id":${JSON.stringify(id)}`;
-    names.set(collaboration, text);
-    return text;
-  }
-
-  return (log, { account, collaboration }) =>
-    `{"sequence":${log.count() + 1},"at":"${timestamp()}",${names.get(collaboration) ?? nameAll(account, collaboration)}`;
+function idsOf({ id }: Account, collaboration: Collaboration): object {
+  return { account_id: id, deal_id: collaboration.deal.id, collab_id: collaboration.id };
 }
 
 /** In valid JSON, line breaks appear only between tokens, where a blank means the same. */
 function onOneLine(json: string): string {
   return json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]+/g, ' ') : json;
-}
-
-/** Creates a function that formats the current time in ISO 8601, at most once per millisecond. */
-function createTimestamp(clock: () => number): () => string {
-  let last = 0;
-  let text = '';
-  return () => {
-    const now = clock();
-    if (now !== last) {
-      last = now;
-      text = new Date(now).toISOString();
-    }
-    return text;
-  };
 }
 
 type ReferralLine = {
