@@ -10,17 +10,15 @@ import { plural } from '../../core/text/plural.ts';
  */
 export type Check = {
   readonly name: FileCheckName;
-  /** What is checked, for people. */
-  readonly title: string;
   /**
    * True if an expected date explains what the check finds. Files of such a date are neither judged nor
    * learned from.
    */
-  readonly isOfCalendar: boolean;
+  readonly isOfCalendar?: boolean;
   /**
    * True if the check is meaningless when a known file is read again, because all of its orders are known.
    */
-  readonly isOfNewFiles: boolean;
+  readonly isOfNewFiles?: boolean;
   readonly judge: (input: CheckInput) => readonly Judgement[];
 };
 
@@ -52,15 +50,27 @@ export type DatedFile = FileStatistics & {
   readonly hour: number;
 };
 
-export type Judgement = Omit<CheckResult, 'check' | 'verdict'> & {
-  readonly verdict: 'ok' | 'learning' | 'not_judged' | 'unusual';
-  /** Overrides the action of the check, for example for one column. */
-  readonly action?: CheckAction;
-};
+export type Judgement = Pick<CheckResult, 'seen' | 'expected'> &
+  Partial<Pick<CheckResult, 'subject' | 'message' | 'sample'>> & {
+    readonly verdict: 'ok' | 'learning' | 'not_judged' | 'unusual';
+    /** Overrides the action of the check, for example for one column. */
+    readonly action?: CheckAction;
+  };
+
+/** Creates the judgement of what was seen. @param unusual what to report; null if it is as expected. */
+export function judged(
+  seen: string,
+  expected: string,
+  unusual: Pick<Judgement, 'message' | 'sample'> | null,
+): Judgement {
+  return unusual === null
+    ? { verdict: 'ok', seen, expected }
+    : { verdict: 'unusual', seen, expected, ...unusual };
+}
 
 /** Creates the judgement for a file that cannot be judged. */
 export function notJudged(seen: string, why: string): Judgement {
-  return { subject: null, verdict: 'not_judged', seen, expected: why, message: null, sample: null };
+  return { verdict: 'not_judged', seen, expected: why };
 }
 
 /**
@@ -68,8 +78,7 @@ export function notJudged(seen: string, why: string): Judgement {
  * and the number that is needed.
  */
 export function learning(seen: string, { have, need }: { have: number; need: number }): Judgement {
-  const expected = `learning: ${have} of ${plural(need, 'day')}`;
-  return { subject: null, verdict: 'learning', seen, expected, message: null, sample: null };
+  return { verdict: 'learning', seen, expected: `learning: ${have} of ${plural(need, 'day')}` };
 }
 
 /** Formats a number: `12,400`. */

@@ -95,16 +95,9 @@ function expectedDays({ expectedDates, seen }: JudgeOptions): ReadonlyMap<number
 }
 
 function toResult(check: Check, action: CheckAction, judgement: Judgement): CheckResult {
-  const { subject, seen, expected, message, sample } = judgement;
-  return {
-    check: check.name,
-    subject,
-    verdict: verdictOf(judgement, action),
-    seen,
-    expected,
-    message,
-    sample,
-  };
+  const { subject = null, seen, expected, message = null, sample = null } = judgement;
+  const verdict = verdictOf(judgement, action);
+  return { check: check.name, subject, verdict, seen, expected, message, sample };
 }
 
 function verdictOf({ verdict }: Judgement, action: CheckAction): Verdict {
@@ -115,12 +108,6 @@ function verdictOf({ verdict }: Judgement, action: CheckAction): Verdict {
 /** Reports only the kind of the error, because its message may contain a value. */
 function failed(error: unknown): Judgement {
   const kind = error instanceof Error ? error.name : 'an error';
-  return {
-    subject: null,
-    verdict: 'unusual',
-    seen: 'unknown',
-    expected: 'a result',
-    message: `The check failed (${kind}). This is a bug: please report it.`,
-    sample: null,
-  };
+  const message = `The check failed (${kind}). This is a bug: please report it.`;
+  return { verdict: 'unusual', seen: 'unknown', expected: 'a result', message };
 }

@@ -38,7 +38,6 @@ describe('the registry of checks', () => {
 describe('a check that fails', () => {
   const broken: Check = {
     name: 'rows',
-    title: 'rows',
     isOfCalendar: false,
     isOfNewFiles: false,
     judge() {

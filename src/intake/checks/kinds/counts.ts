@@ -1,14 +1,12 @@
 import type { FileStatistics } from '../../../core/checks/file-statistics.ts';
-import { type Check, type CheckInput, formatNumber, type Judgement, learning } from '../check.ts';
+import { type Check, type CheckInput, formatNumber, type Judgement, judged, learning } from '../check.ts';
 import { countRange, isWithin } from '../expected-range.ts';
 import { alikeFiles, comparableFiles, MIN_DAYS } from '../past-files.ts';
 
 /** Detects half a file, or a file with every row twice. */
 export const rows: Check = {
   name: 'rows',
-  title: 'rows',
   isOfCalendar: true,
-  isOfNewFiles: false,
   judge: (input) =>
     judgeCount(input, {
       count: (file) => file.rows,
@@ -20,9 +18,7 @@ export const rows: Check = {
 
 export const orders: Check = {
   name: 'orders',
-  title: 'orders',
   isOfCalendar: true,
-  isOfNewFiles: false,
   judge: (input) =>
     judgeCount(input, {
       count: ({ orders: counts }) => (counts?.new ?? 0) + (counts?.known ?? 0),
@@ -36,7 +32,6 @@ export const orders: Check = {
  */
 export const newOrders: Check = {
   name: 'new_orders',
-  title: 'new orders',
   isOfCalendar: true,
   isOfNewFiles: true,
   judge: (input) =>
@@ -73,15 +68,6 @@ function judgeCount(input: CheckInput, { count, noun, alike, cluster = 1 }: Coun
   if (have < MIN_DAYS) return [learning(text, { have, need: MIN_DAYS })];
   const range = countRange(files().map(count), { floor: expectations.floor, cluster, deviations });
   const expected = `${formatNumber(range.low)} to ${formatNumber(range.high)}`;
-  const isUsual = isWithin(value, range);
-  return [
-    {
-      subject: null,
-      verdict: isUsual ? 'ok' : 'unusual',
-      seen: text,
-      expected,
-      message: isUsual ? null : `The file has ${text} ${noun}; usual ${what} are ${expected}.`,
-      sample: null,
-    },
-  ];
+  const message = `The file has ${text} ${noun}; usual ${what} are ${expected}.`;
+  return [judged(text, expected, isWithin(value, range) ? null : { message })];
 }

@@ -2,7 +2,7 @@ import type { Expectations } from '../../../config/source-fields.ts';
 import type { HeaderAction, HeaderChange } from '../../../core/checks/expectations.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { toPrintableLine } from '../../../core/text/printable.ts';
-import { type Check, type Judgement, learning } from '../check.ts';
+import { type Check, type Judgement, judged, learning } from '../check.ts';
 
 /**
  * Compares the columns of a file with those of the latest earlier file, unless any earlier file had exactly
@@ -11,9 +11,6 @@ import { type Check, type Judgement, learning } from '../check.ts';
  */
 export const header: Check = {
   name: 'header',
-  title: 'columns',
-  isOfCalendar: false,
-  isOfNewFiles: false,
   judge({ seen, history, expectations }) {
     const text = plural(seen.header.length, 'column');
     const latest = history.findLast((file) => file.header.length > 0);
@@ -22,10 +19,7 @@ export const header: Check = {
     if (latest === undefined || !isTaught) return [learning(text, { have: 0, need: 1 })];
     const isKnown = history.some(({ headerHash }) => headerHash === seen.headerHash);
     const changes = isKnown ? [] : compareHeaders(latest.header, seen.header);
-    if (changes.length === 0)
-      return [
-        { subject: null, verdict: 'ok', seen: text, expected: 'as before', message: null, sample: null },
-      ];
+    if (changes.length === 0) return [judged(text, 'as before', null)];
     return changes.map((change) => toJudgement(change, expectations));
   },
 };
@@ -84,10 +78,9 @@ function toJudgement(
   const action = actions.columns[column] ?? actions.columns[from] ?? actions[change];
   const quote = (name: string) => `"${toPrintableLine(name)}"`;
   const seen = change;
-  if (action === 'accept')
-    return { subject: column, verdict: 'ok', seen, expected: 'accepted', message: null, sample: null };
+  if (action === 'accept') return { ...judged(seen, 'accepted', null), subject: column };
   const message = SENTENCES[change](quote(column), quote(from));
-  return { subject: column, verdict: 'unusual', seen, expected: 'as before', message, sample: null, action };
+  return { ...judged(seen, 'as before', { message }), subject: column, action };
 }
 
 /** Returns the strictest action that a change of the header can have. */

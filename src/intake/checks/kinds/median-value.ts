@@ -1,6 +1,6 @@
 import type { FileStatistics } from '../../../core/checks/file-statistics.ts';
 import { formatMoney, minorDigits } from '../../../core/money.ts';
-import { type Check, type CheckInput, type Judgement, learning, notJudged } from '../check.ts';
+import { type Check, type CheckInput, type Judgement, judged, learning, notJudged } from '../check.ts';
 import { medianOf, spreadOf } from '../expected-range.ts';
 import { daysOf, MIN_DAYS } from '../past-files.ts';
 
@@ -24,9 +24,6 @@ const DECIMAL_MISTAKE = { from: 40, to: 250 };
 /** Detects amounts without their decimal point or from another column, which can be read without a fault. */
 export const medianValue: Check = {
   name: 'median_value',
-  title: 'median order value',
-  isOfCalendar: false,
-  isOfNewFiles: false,
   judge(input) {
     const currencies = Object.keys(input.seen.orders?.amounts ?? {});
     return currencies.length === 0
@@ -54,16 +51,9 @@ function judgeCurrency({ seen, thinned }: CheckInput, currency: string): Judgeme
   const isUsual = Math.abs(Math.log(times)) <= width;
   const bound = (log: number) => formatMoney(Math.exp(log).toFixed(minorDigits(currency)), currency);
   const expected = `${bound(middle - width)} to ${bound(middle + width)}`;
-  return {
-    subject: currency,
-    verdict: isUsual ? 'ok' : 'unusual',
-    seen: text,
-    expected,
-    message: isUsual
-      ? null
-      : `The median order value is ${text}, ${describeFactor(times)} the usual ${bound(middle)}${hint(times)}.`,
-    sample: isUsual ? null : { of: times > 1 ? 'highest' : 'lowest' },
-  };
+  const message = `The median order value is ${text}, ${describeFactor(times)} the usual ${bound(middle)}${hint(times)}.`;
+  const unusual = { message, sample: { of: times > 1 ? 'highest' : 'lowest' } } as const;
+  return { ...judged(text, expected, isUsual ? null : unusual), subject: currency };
 }
 
 function describeFactor(times: number): string {

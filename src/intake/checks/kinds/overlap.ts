@@ -1,5 +1,13 @@
 import { plural } from '../../../core/text/plural.ts';
-import { type Check, type CheckInput, formatShare, type Judgement, learning, notJudged } from '../check.ts';
+import {
+  type Check,
+  type CheckInput,
+  formatShare,
+  type Judgement,
+  judged,
+  learning,
+  notJudged,
+} from '../check.ts';
 import { medianOf, shareRange, spreadOf } from '../expected-range.ts';
 import { daysOf, MIN_DAYS } from '../past-files.ts';
 
@@ -14,8 +22,6 @@ const FLOOR_HOURS = 96;
 /** Detects the export of another day that was uploaded again with another name and other bytes. */
 export const overlap: Check = {
   name: 'overlap',
-  title: 'orders of earlier files',
-  isOfCalendar: false,
   isOfNewFiles: true,
   judge({ seen, thinned }) {
     const all = (seen.orders?.new ?? 0) + (seen.orders?.known ?? 0);
@@ -31,26 +37,14 @@ export const overlap: Check = {
     const { high: most } = shareRange(parts, { whole: all, floor: FLOOR });
     const isUsual = share <= most;
     const expected = `at most ${formatShare(most)}`;
-    return [
-      {
-        subject: null,
-        verdict: isUsual ? 'ok' : 'unusual',
-        seen: formatShare(share),
-        expected,
-        message: isUsual
-          ? null
-          : `${formatShare(share)} of its orders are in earlier files of this source; ${expected} is usual. It may be an old export under a new name.`,
-        sample: isUsual ? null : { of: 'known' },
-      },
-    ];
+    const message = `${formatShare(share)} of its orders are in earlier files of this source; ${expected} is usual. It may be an old export under a new name.`;
+    return [judged(formatShare(share), expected, isUsual ? null : { message, sample: { of: 'known' } })];
   },
 };
 
 /** Detects an export of another period than usual. */
 export const newestOrder: Check = {
   name: 'newest_order',
-  title: 'age of the newest order',
-  isOfCalendar: false,
   isOfNewFiles: true,
   judge({ seen, thinned }) {
     const hours = ageOf(seen);
@@ -68,16 +62,8 @@ export const newestOrder: Check = {
 function judgeAge(hours: number, most: number): Judgement {
   const isUsual = hours <= most;
   const expected = `at most ${formatAge(most)}`;
-  return {
-    subject: null,
-    verdict: isUsual ? 'ok' : 'unusual',
-    seen: formatAge(hours),
-    expected,
-    message: isUsual
-      ? null
-      : `Its newest order was placed ${formatAge(hours)} before the file arrived; ${expected} is usual. It may be an export of another period.`,
-    sample: null,
-  };
+  const message = `Its newest order was placed ${formatAge(hours)} before the file arrived; ${expected} is usual. It may be an export of another period.`;
+  return judged(formatAge(hours), expected, isUsual ? null : { message });
 }
 
 /** Returns the hours between the newest of a file's new orders and its arrival. */

@@ -1,6 +1,14 @@
 import type { Sample } from '../../../core/checks/check-result.ts';
 import type { FileStatistics } from '../../../core/checks/file-statistics.ts';
-import { type Check, type CheckInput, formatShare, type Judgement, learning, notJudged } from '../check.ts';
+import {
+  type Check,
+  type CheckInput,
+  formatShare,
+  type Judgement,
+  judged,
+  learning,
+  notJudged,
+} from '../check.ts';
 import { isWithin, MIN_FOR_SHARE, type Part, type Range, shareRange } from '../expected-range.ts';
 import { daysOf, MIN_DAYS } from '../past-files.ts';
 
@@ -14,87 +22,60 @@ const MIX_FLOOR = 0.2;
 const UNKNOWN_FLOOR = 0.05;
 
 /** Detects a layout that no longer fits, before enough rows are rejected for the file to be held. */
-export const rejected: Check = {
+export const rejected = shareCheck({
   name: 'rejected',
-  title: 'rejected rows',
-  isOfCalendar: false,
-  isOfNewFiles: false,
-  judge: (input) =>
-    judgeShare(input, {
-      part: (file) => ({ part: file.rejectedRows, whole: file.rows }),
-      floor: REJECTED_FLOOR,
-      noun: 'of the rows cannot be used',
-      sampleAbove: { of: 'rejected' },
-      isAnyFewUsual: true,
-    }),
-};
+  part: (file) => ({ part: file.rejectedRows, whole: file.rows }),
+  floor: REJECTED_FLOOR,
+  noun: 'of the rows cannot be used',
+  sampleAbove: { of: 'rejected' },
+  isAnyFewUsual: true,
+});
 
 /**
  * Detects a larger share: the column of codes is gone or blank. Detects a smaller share: the column contains
  * something else.
  */
-export const blankCodes: Check = {
+export const blankCodes = shareCheck({
   name: 'blank_codes',
-  title: 'orders without a code',
   isOfCalendar: true,
-  isOfNewFiles: false,
-  judge: (input) =>
-    judgeShare(input, {
-      part: ({ orders }) => ({ part: orders?.blankCodes ?? 0, whole: orders?.judged ?? 0 }),
-      floor: FLOOR,
-      noun: 'of the new and changed orders have no code, link or handle',
-      sampleAbove: { of: 'blank_codes' },
-      sampleBelow: { of: 'code' },
-    }),
-};
+  part: ({ orders }) => ({ part: orders?.blankCodes ?? 0, whole: orders?.judged ?? 0 }),
+  floor: FLOOR,
+  noun: 'of the new and changed orders have no code, link or handle',
+  sampleAbove: { of: 'blank_codes' },
+  sampleBelow: { of: 'code' },
+});
 
 /** Detects codes of another shop, or a campaign whose codes are not in codes.csv yet. */
-export const unattributed: Check = {
+export const unattributed = shareCheck({
   name: 'unattributed',
-  title: 'orders whose codes have no owner',
   isOfCalendar: true,
-  isOfNewFiles: false,
-  judge: (input) =>
-    judgeShare(input, {
-      part: ({ orders }) => ({ part: orders?.unowned ?? 0, whole: orders?.coded ?? 0 }),
-      floor: FLOOR,
-      noun: 'of the new and changed orders with a code have a code without an owner',
-      sampleAbove: { of: 'unowned' },
-      isAnyFewUsual: true,
-    }),
-};
+  part: ({ orders }) => ({ part: orders?.unowned ?? 0, whole: orders?.coded ?? 0 }),
+  floor: FLOOR,
+  noun: 'of the new and changed orders with a code have a code without an owner',
+  sampleAbove: { of: 'unowned' },
+  isAnyFewUsual: true,
+});
 
 /** Detects a smaller share: customers who refused may be read as if they had not. */
-export const refusedConsent: Check = {
+export const refusedConsent = shareCheck({
   name: 'refused_consent',
-  title: 'customers who refused',
-  isOfCalendar: false,
-  isOfNewFiles: false,
-  judge: (input) =>
-    judgeShare(input, {
-      part: ({ consent }) => ({ part: consent?.refused ?? 0, whole: consent?.customers ?? 0 }),
-      floor: FLOOR,
-      noun: 'of the customers refused',
-    }),
-};
+  part: ({ consent }) => ({ part: consent?.refused ?? 0, whole: consent?.customers ?? 0 }),
+  floor: FLOOR,
+  noun: 'of the customers refused',
+});
 
 export const currencies: Check = {
   name: 'currencies',
-  title: 'currencies',
-  isOfCalendar: false,
-  isOfNewFiles: false,
   judge: (input) => judgeMix(input, { words: ({ orders }) => orders?.currencies ?? {}, of: 'currency' }),
 };
 
 export const statuses: Check = {
   name: 'statuses',
-  title: 'statuses',
   isOfCalendar: true,
-  isOfNewFiles: false,
   judge: (input) => judgeMix(input, { words: ({ orders }) => orders?.statuses ?? {}, of: 'status' }),
 };
 
-type Shared = {
+type Shared = Pick<Check, 'name' | 'isOfCalendar'> & {
   readonly part: (file: FileStatistics) => Part;
   readonly floor: number;
   /** The end of a sentence that begins with a share. */
@@ -105,7 +86,12 @@ type Shared = {
   readonly isAnyFewUsual?: boolean;
 };
 
-function judgeShare(input: CheckInput, shared: Shared): readonly Judgement[] {
+/** Creates a check that compares one share. */
+function shareCheck({ name, isOfCalendar = false, ...shared }: Shared): Check {
+  return { name, isOfCalendar, judge: (input) => judgeShare(input, shared) };
+}
+
+function judgeShare(input: CheckInput, shared: Omit<Shared, keyof Check>): readonly Judgement[] {
   const { seen, thinned } = input;
   const { part, floor, noun, sampleAbove = null, sampleBelow = null, isAnyFewUsual = false } = shared;
   const own = part(seen);
@@ -116,18 +102,10 @@ function judgeShare(input: CheckInput, shared: Shared): readonly Judgement[] {
   if (have < MIN_DAYS) return [learning(formatShare(share), { have, need: MIN_DAYS })];
   const usual = shareRange(earlier.map(part), { whole: own.whole, floor });
   const range = isAnyFewUsual ? { ...usual, low: 0 } : usual;
-  const isUsual = isWithin(share, range);
   const expected = describeRange(range);
-  return [
-    {
-      subject: null,
-      verdict: isUsual ? 'ok' : 'unusual',
-      seen: formatShare(share),
-      expected,
-      message: isUsual ? null : `${formatShare(share)} ${noun}; ${expected} is usual.`,
-      sample: isUsual ? null : share > range.high ? sampleAbove : sampleBelow,
-    },
-  ];
+  const message = `${formatShare(share)} ${noun}; ${expected} is usual.`;
+  const sample = share > range.high ? sampleAbove : sampleBelow;
+  return [judged(formatShare(share), expected, isWithin(share, range) ? null : { message, sample })];
 }
 
 type Mixed = {
@@ -154,19 +132,10 @@ function judgeMix({ seen, thinned }: CheckInput, { words, of }: Mixed): readonly
     const share = count / whole;
     if (share <= range.high) return [];
     const expected = describeRange({ ...range, low: 0 });
-    return [
-      {
-        subject: word,
-        verdict: 'unusual',
-        seen: formatShare(share),
-        expected,
-        message: `${formatShare(share)} of the new and changed orders have the ${of} "${word}"; ${isKnown ? `${expected} is usual` : 'no earlier file has it'}.`,
-        sample: { of, word },
-      },
-    ];
+    const message = `${formatShare(share)} of the new and changed orders have the ${of} "${word}"; ${isKnown ? `${expected} is usual` : 'no earlier file has it'}.`;
+    return [{ ...judged(formatShare(share), expected, { message, sample: { of, word } }), subject: word }];
   });
-  if (unusual.length > 0) return unusual;
-  return [{ subject: null, verdict: 'ok', seen: text, expected: 'as before', message: null, sample: null }];
+  return unusual.length > 0 ? unusual : [judged(text, 'as before', null)];
 }
 
 function describeRange({ low, high }: Range): string {
