@@ -12,8 +12,20 @@ type Failure = {
 const NOTHING_TWICE =
   'The failed statement changed nothing. Answers of the service that the database did not store are in the spool of the data folder. The next run continues from there and posts nothing twice.';
 
+const ENDED: Failure = {
+  code: 'database_lost',
+  message: 'The database server ended the connection: {detail}.',
+  help: 'Run the command again when the server is back.',
+};
+
+const CORRUPTED: Failure = {
+  code: 'database_damaged',
+  message: 'A table or an index of the database is damaged: {detail}.',
+  help: 'Make a backup before you run anything again. REINDEX repairs an index; restore a table from a backup. See docs/database.md.',
+};
+
 /**
- * Explains errors of a server that are caused neither by a statement nor by a bug, by SQLSTATE (Postgres,
+ * Explains errors of a server that are caused neither by a statement nor by a bug, by SQLSTATE or its class (Postgres,
  * appendix A). `{detail}` is the message of the server, which names tables, settings and roles, but never
  * values.
  */
@@ -89,30 +101,22 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     message: 'The database server ended an idle session: {detail}.',
     help: 'Run the command again, or raise idle_session_timeout for the role of influencer-sync.',
   },
-  '57P01': {
-    code: 'database_lost',
-    message: 'The database server ended the connection: {detail}.',
-    help: 'Run the command again when the server is back.',
-  },
-  '57P02': {
-    code: 'database_lost',
-    message: 'The database server ended the connection: {detail}.',
-    help: 'Run the command again when the server is back.',
-  },
+  '57P01': ENDED,
+  '57P02': ENDED,
   '57P03': {
     code: 'database_lost',
     message: 'The database server does not accept connections now: {detail}.',
     help: 'Run the command again when the server is up.',
   },
-};
-
-/** Classes of SQLSTATEs. 58 is an error of the server’s operating system, for example a failing disk. */
-const CLASSES: Readonly<Record<string, Failure>> = {
+  // The class of errors of the server’s operating system, for example a failing disk.
   '58': {
     code: 'database_system_error',
     message: 'The operating system of the database server failed: {detail}.',
     help: 'Read the log of the server: its disk may be full or damaged. Then run the command again.',
   },
+  // data_corrupted and index_corrupted.
+  XX001: CORRUPTED,
+  XX002: CORRUPTED,
 };
 
 /** A plan that a session keeps no longer fits its table. Other errors with this SQLSTATE are bugs. */
@@ -120,13 +124,6 @@ const PLAN_CHANGED: Failure = {
   code: 'table_changed',
   message: 'A migration changed a table while a transaction used it: {detail}.',
   help: 'Run the command again.',
-};
-
-/** SQLSTATE data_corrupted and index_corrupted. */
-const CORRUPTED: Failure = {
-  code: 'database_damaged',
-  message: 'A table or an index of the database is damaged: {detail}.',
-  help: 'Make a backup before you run anything again. REINDEX repairs an index; restore a table from a backup. See docs/database.md.',
 };
 
 /**
@@ -168,8 +165,7 @@ function isPlanChanged(error: Error, state: string): boolean {
 }
 
 function findFailure(state: string): Failure | null {
-  if (state === 'XX001' || state === 'XX002') return CORRUPTED;
-  return FAILURES[state] ?? (/^[0-9A-Z]{5}$/.test(state) ? (CLASSES[state.slice(0, 2)] ?? null) : null);
+  return /^[0-9A-Z]{5}$/.test(state) ? (FAILURES[state] ?? FAILURES[state.slice(0, 2)] ?? null) : null;
 }
 
 function detailOf(error: Error): string {

@@ -11,7 +11,9 @@ export type S3Request = {
   readonly client: Pick<S3Client, 'endpoint' | 'region' | 'profile'>;
 };
 
-type Explanation = Pick<KnownErrorDetails, 'code' | 'message' | 'help' | 'exitCode'>;
+/** Without an exit code, it is an error of the configuration. */
+type Explanation = Pick<KnownErrorDetails, 'code' | 'message' | 'help'> &
+  Partial<Pick<KnownErrorDetails, 'exitCode'>>;
 
 const REFUSED = new Set([
   'InvalidAccessKeyId',
@@ -42,7 +44,12 @@ export function explainS3Error(error: unknown, request: S3Request): KnownError |
   const explanation = explain(error, request);
   if (explanation === null) return null;
   const where = request.key === null ? `s3://${request.bucket}/` : `s3://${request.bucket}/${request.key}`;
-  return new KnownError({ ...explanation, where, safe: 'The store was only read.' });
+  return new KnownError({
+    exitCode: EXIT.configuration,
+    ...explanation,
+    where,
+    safe: 'The store was only read.',
+  });
 }
 
 /** The error for a listing that cannot be read to its end. */
@@ -72,7 +79,6 @@ function explain(error: unknown, request: S3Request): Explanation | null {
       code: 's3_clock_wrong',
       message: 'S3 refused the request because the clock of this machine is wrong.',
       help: 'Set the clock (NTP) and run the job again.',
-      exitCode: EXIT.configuration,
     };
   }
   if (REFUSED.has(error.name) || status === 401) {
@@ -80,7 +86,6 @@ function explain(error: unknown, request: S3Request): Explanation | null {
       code: 's3_credentials_refused',
       message: `The credentials were refused by ${at} (${error.name}).`,
       help: 'Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN or the profile: they are wrong, expired, or for another store.',
-      exitCode: EXIT.configuration,
     };
   }
   if (error.name === 'NoSuchBucket') {
@@ -88,7 +93,6 @@ function explain(error: unknown, request: S3Request): Explanation | null {
       code: 's3_bucket_missing',
       message: `There is no bucket "${bucket}" in ${at}.`,
       help: 'Check the uri of the source, and its endpoint (or AWS_ENDPOINT_URL_S3) if the store is not Amazon S3.',
-      exitCode: EXIT.configuration,
     };
   }
   if (WRONG_REGION.has(error.name) || status === 301 || status === 307) return elsewhere(error, request);
@@ -97,7 +101,6 @@ function explain(error: unknown, request: S3Request): Explanation | null {
       code: 's3_access_denied',
       message: `These credentials may not ${key === null ? 'list the bucket' : 'read the object'} (${error.name}).`,
       help: `Grant ${key === null ? 's3:ListBucket on the bucket' : 's3:GetObject on its objects (and kms:Decrypt if they are encrypted)'}.`,
-      exitCode: EXIT.configuration,
     };
   }
   return explainCertificate(error, at) ?? explainUnanswered(error, { status, at });
@@ -109,7 +112,6 @@ function withoutCredentials({ profile }: S3Request['client']): Explanation {
       code: 's3_profile_missing',
       message: `There is no profile "${profile.name}" in the AWS configuration of this user (${profile.files.join(', ')}).`,
       help: `Add it there (aws configure --profile ${profile.name}), or correct the name: \`profile\` of the source, else AWS_PROFILE. AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name other files.`,
-      exitCode: EXIT.configuration,
     };
   }
   const of = profile === null ? '' : ` in the profile "${profile.name}"`;
@@ -117,7 +119,6 @@ function withoutCredentials({ profile }: S3Request['client']): Explanation {
     code: 's3_credentials_missing',
     message: `No credentials for S3 were found${of}.`,
     help: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role.',
-    exitCode: EXIT.configuration,
   };
 }
 
@@ -126,13 +127,11 @@ function elsewhere(error: Error, { bucket, client }: S3Request): Explanation {
   const { region, endpoint } = told(error);
   const asked = `the request was made for region "${client.region}"`;
   const code = 's3_wrong_region';
-  const exitCode = EXIT.configuration;
   if (region !== null && region !== client.region) {
     return {
       code,
       message: `The bucket "${bucket}" is in region "${region}", but ${asked}.`,
       help: `Set region: ${region} for the source in pipeline.yaml, or AWS_REGION=${region} for all sources.`,
-      exitCode,
     };
   }
   const there = endpoint === null ? '' : ` The store names the endpoint ${endpoint}.`;
@@ -140,7 +139,6 @@ function elsewhere(error: Error, { bucket, client }: S3Request): Explanation {
     code,
     message: `The bucket "${bucket}" is in another region, or at another endpoint: ${asked}.${there}`,
     help: 'Set region (or AWS_REGION) to the region of the bucket, and endpoint (or AWS_ENDPOINT_URL_S3) to its store. If the bucket is only hours old, wait and try again.',
-    exitCode,
   };
 }
 
@@ -175,7 +173,6 @@ function explainCertificate(error: Error, at: string): Explanation | null {
       code: 's3_certificate_wrong',
       message: `The certificate of ${at} is not valid: ${why} (${code}).`,
       help: 'Renew the certificate of the store, or check the endpoint and the clock of this machine.',
-      exitCode: EXIT.configuration,
     };
   }
   if (!/SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED/.test(code)) return null;
@@ -183,7 +180,6 @@ function explainCertificate(error: Error, at: string): Explanation | null {
     code: 's3_certificate_untrusted',
     message: `The certificate of ${at} is not signed by an authority that this machine knows (${code}).`,
     help: 'Name the authority (or the self-signed certificate itself) in a PEM file: NODE_EXTRA_CA_CERTS=/path/to/ca.pem in the environment of the process, or AWS_CA_BUNDLE=/path/to/ca.pem, which may also be in the --env-file.',
-    exitCode: EXIT.configuration,
   };
 }
 
