@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { stageBatch } from '../../src/intake/orders/create-stager.ts';
 import { setup } from '../support/setup.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { countBlocked, waitFor } from '../support/wait-for.ts';
 import { open, openShop, order, rejection, toBatch } from './story.ts';
 
 test('a takeover of a file removes what the old reader is staging at the same time', async () => {
@@ -20,13 +20,7 @@ test('a takeover of a file removes what the old reader is staging at the same ti
     takeover = open({ ...shop, uri, reader: randomUUID() });
     // The query runs outside the transaction: within one, Postgres keeps showing the connections of the first
     // query.
-    await waitFor(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        db,
-      );
-      return rows.length === 1;
-    });
+    await waitFor(async () => (await countBlocked(db)) === 1);
   });
 
   expect(await takeover).toBe(old.sourceFileId);

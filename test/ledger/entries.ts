@@ -12,6 +12,7 @@ import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/p
 import type { RecordAnswer } from '../../src/ledger/record.ts';
 import { acquireLease } from '../../src/ops/lease.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
+import { setup } from '../support/setup.ts';
 import { type EntryFacts, SITUATIONS } from './states.ts';
 
 export const ACCOUNT = 'A1';
@@ -128,6 +129,13 @@ export async function insertSituation(
       not_before = '2026-01-02', ${sql.raw(SITUATIONS[situation] ?? '')}
     where entry_id = ${entryId}::bigint`.execute(db);
   return entryId;
+}
+
+/** A database with a process and a referral of it that is ready. */
+export async function setupEntry() {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  return { db, folder, worker, entryId: await insertEntry(db, { runId: worker.runId, orderId: '1' }) };
 }
 
 export async function mustClaim(worker: Worker, entryId: string): Promise<ClaimedEntry> {

@@ -11,7 +11,7 @@ import { recordAnswers } from '../../src/ledger/record.ts';
 import { decideEntry } from '../../src/ledger/resolve.ts';
 import { seedLedger } from '../../src/ledger/seed.ts';
 import { setup } from '../support/setup.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { countBlocked, waitFor } from '../support/wait-for.ts';
 import {
   ageEntries,
   changedEntries,
@@ -21,6 +21,7 @@ import {
   insertSituation,
   mustClaim,
   readFacts,
+  setupEntry,
   startWorker,
   type Worker,
 } from './entries.ts';
@@ -85,9 +86,7 @@ describe('an event that names an order', () => {
   });
 
   it('holds an order that was not sent yet, because another party has credited it', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     const before = await readFacts(db, entryId);
     await ageEntries(db);
     await tell(db, { dealId: 'D9' });
@@ -97,9 +96,7 @@ describe('an event that names an order', () => {
   });
 
   it('leaves an order with a request in flight to its answer, and settles it if that is lost', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     await mustClaim(worker, entryId);
     await tell(db);
     expect((await readFacts(db, entryId)).state).toBe('sending');
@@ -111,9 +108,7 @@ describe('an event that names an order', () => {
   });
 
   it('does not change a settled entry', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     await mustClaim(worker, entryId);
     const outcome = { kind: 'rejected', httpStatus: 400, message: 'no', stopsGate: false } as const;
     await recordAnswers(db, [{ entryId, attempt: 1, outcome, backoffMs: 0 }], 'direct');
@@ -305,13 +300,7 @@ describe('an event that was stored before the doubt', () => {
     const settling = settleByEvidence(db).finally(() => {
       isDone = true;
     });
-    await waitFor(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        db,
-      );
-      return isDone || rows.length > 0;
-    });
+    await waitFor(async () => isDone || (await countBlocked(db)) > 0);
     await claiming.commit().execute();
     expect(await settling).toBe(0);
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'sending', attempt: 2 });

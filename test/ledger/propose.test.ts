@@ -6,7 +6,7 @@ import { inTransaction } from '../../src/db/in-transaction.ts';
 import { createDesiredEntries, inDecision, isOwnAdjustment, propose } from '../../src/ledger/propose.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { setup } from '../support/setup.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { countBlocked, waitFor } from '../support/wait-for.ts';
 import {
   ACCOUNT,
   ageEntries,
@@ -653,13 +653,7 @@ it('decisions about a job are made one after the other; those about another job 
   await begun.promise;
   const second = inDecision(db, ['orders'], async () => void steps.push('second'));
   await inDecision(db, ['other'], async () => void steps.push('of another job'));
-  await waitFor(async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      db,
-    );
-    return rows.length > 0 || steps.includes('second');
-  });
+  await waitFor(async () => (await countBlocked(db)) > 0 || steps.includes('second'));
   end.resolve();
   await Promise.all([first, second]);
   expect(steps).toEqual(['of another job', 'first', 'second']);

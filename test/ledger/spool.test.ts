@@ -19,7 +19,7 @@ import { reapLost } from '../../src/ledger/reap.ts';
 import type { Answer } from '../../src/ledger/record.ts';
 import { countUnreadable, openSpool, replaySpool } from '../../src/ledger/spool.ts';
 import { setup } from '../support/setup.ts';
-import { endLeases, insertEntry, mustClaim, readFacts, startWorker } from './entries.ts';
+import { endLeases, insertEntry, mustClaim, readFacts, setupEntry, startWorker } from './entries.ts';
 
 function accepted(entryId: string): Answer {
   const outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null } as const;
@@ -27,9 +27,7 @@ function accepted(entryId: string): Answer {
 }
 
 it('the spool keeps an answer that the database could not store, and the next process records it before it reaps lost claims', async () => {
-  const { db, folder } = await setup();
-  const worker = await startWorker(db);
-  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  const { db, folder, worker, entryId } = await setupEntry();
   await mustClaim(worker, entryId);
   openSpool(join(folder, 'spool'), worker.owner).append(accepted(entryId));
   await endLeases(db, worker);
@@ -52,9 +50,7 @@ it('the spool of a living process is left to that process', async () => {
 });
 
 it('the spool skips a line that a crash truncated, because it was not acknowledged', async () => {
-  const { db, folder } = await setup();
-  const worker = await startWorker(db);
-  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  const { db, folder, worker, entryId } = await setupEntry();
   await mustClaim(worker, entryId);
   openSpool(join(folder, 'spool'), worker.owner).append(accepted(entryId));
   appendFileSync(join(folder, 'spool', `${worker.owner}.ndjson`), '{"entryId":"99","att');
@@ -100,9 +96,7 @@ it('an answer of which the disk takes only a part is not acknowledged, and stays
 });
 
 it('a spooled answer changes nothing if it was already recorded', async () => {
-  const { db, folder } = await setup();
-  const worker = await startWorker(db);
-  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  const { db, folder, worker, entryId } = await setupEntry();
   await mustClaim(worker, entryId);
   const spool = openSpool(join(folder, 'spool'), worker.owner);
   spool.append(accepted(entryId));
@@ -153,9 +147,7 @@ it('the lines that were set aside are counted over all files, and one of a proce
 });
 
 it('an answer whose claim the database lost is kept until it is known what else is lost, and then stored as a lost claim', async () => {
-  const { db, folder } = await setup();
-  const worker = await startWorker(db);
-  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  const { db, folder, worker, entryId } = await setupEntry();
   const kept = await insertEntry(db, { runId: worker.runId, orderId: '2' });
   const { claim } = await mustClaim(worker, entryId);
   await mustClaim(worker, kept);
@@ -177,9 +169,7 @@ it('an answer whose claim the database lost is kept until it is known what else 
 });
 
 it('a file with an answer of another account is left to the ledger of that account', async () => {
-  const { db, folder } = await setup();
-  const worker = await startWorker(db);
-  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  const { db, folder, worker, entryId } = await setupEntry();
   const { claim } = await mustClaim(worker, entryId);
   await bindAccount(db, claim.accountId);
   const spool = openSpool(join(folder, 'spool'), worker.owner);
@@ -212,9 +202,7 @@ it('an answer that does not name its claim counts only for the attempt of the pr
 });
 
 it('a line that is no answer of an attempt is set aside, whichever part of it is wrong', async () => {
-  const { db, folder } = await setup();
-  const worker = await startWorker(db);
-  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  const { db, folder, worker, entryId } = await setupEntry();
   const { claim } = await mustClaim(worker, entryId);
   await bindAccount(db, claim.accountId);
   const answer = { ...accepted(entryId), claim };
@@ -311,9 +299,7 @@ it('a missing spool replays nothing', async () => {
 });
 
 it('a spool that cannot be read, or whose answers cannot be recorded, is kept as it is, and the error is thrown', async () => {
-  const { db, folder } = await setup();
-  const worker = await startWorker(db);
-  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  const { db, folder, worker, entryId } = await setupEntry();
   await mustClaim(worker, entryId);
   const spool = join(folder, 'spool');
   openSpool(spool, worker.owner).append(accepted(entryId));

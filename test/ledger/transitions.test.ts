@@ -20,6 +20,7 @@ import {
   mustClaim,
   proposeBody,
   readFacts,
+  setupEntry,
   startWorker,
   type Worker,
 } from './entries.ts';
@@ -278,9 +279,7 @@ describe('a ledger entry in Postgres', () => {
   });
 
   it('is not claimed by a process whose lease has expired', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     await endLeases(db, worker);
     // That of another process is in force.
     await startWorker(db);
@@ -294,9 +293,7 @@ describe('a ledger entry in Postgres', () => {
   });
 
   it('is not claimed during its backoff', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     const { attempt } = await mustClaim(worker, entryId);
     await recordAnswers(
       db,
@@ -307,9 +304,7 @@ describe('a ledger entry in Postgres', () => {
   });
 
   it('becomes in doubt, not ready, if its sending process is gone; a late answer of that process still settles it', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     const { attempt } = await mustClaim(worker, entryId);
     expect(await reapLost(db)).toBe(0);
     await endLeases(db, worker);
@@ -320,9 +315,7 @@ describe('a ledger entry in Postgres', () => {
   });
 
   it('that was not sent is ready again once its backoff is over, and so states why it waited, and until when', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     const rest = () =>
       db
         .selectFrom('ledger.entries')
@@ -355,9 +348,7 @@ describe('a ledger entry in Postgres', () => {
   });
 
   it('keeps every answer as it was given, also one that comes too late to change it', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     await mustClaim(worker, entryId);
     const throttled = { kind: 'throttled', httpStatus: 429, retryAfterMs: 7_000 } as const;
     const record = (outcome: Outcome, via: 'direct' | 'spool') =>
@@ -405,9 +396,7 @@ describe('a ledger entry in Postgres', () => {
   });
 
   it('keeps an earlier doubt if a re-send is rejected', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     await mustClaim(worker, entryId);
     await recordAnswers(db, [{ entryId, attempt: 1, outcome: outcomes.in_doubt, backoffMs: 0 }], 'direct');
     await decideEntry(db, { decision: 'resend', entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
@@ -419,9 +408,7 @@ describe('a ledger entry in Postgres', () => {
   it.each(['rejected', 'not_written', 'throttled'] as const)(
     'is in doubt since its first doubtful claim if a re-send is %s',
     async (answer) => {
-      const { db } = await setup();
-      const worker = await startWorker(db);
-      const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+      const { db, worker, entryId } = await setupEntry();
       const doubtedAt = async () =>
         (await db.selectFrom('ledger.entries').select('doubted_at').executeTakeFirstOrThrow()).doubted_at;
       const record = async (attempt: number, outcome: Outcome) =>
@@ -443,9 +430,7 @@ describe('a ledger entry in Postgres', () => {
   );
 
   it('keeps the deal and the collaboration that its answer names', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     await mustClaim(worker, entryId);
     const accepted = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' } as const;
     await recordAnswers(db, [{ entryId, attempt: 1, outcome: accepted, backoffMs: 0 }], 'direct');
@@ -466,9 +451,7 @@ describe('a ledger entry in Postgres', () => {
   );
 
   it('stores the digest of the sent bytes of each attempt, including its reference', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     const { body, claim } = await mustClaim(worker, entryId);
     const digest = createHash('sha256').update(body).digest('hex');
     expect(JSON.parse(body)).toMatchObject({
@@ -481,9 +464,7 @@ describe('a ledger entry in Postgres', () => {
   });
 
   it('is answered without reading the claims of other entries, even while there are few', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, worker, entryId } = await setupEntry();
     const { attempt, claim } = await mustClaim(worker, entryId);
     await sql`
       insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash)
@@ -497,9 +478,7 @@ describe('a ledger entry in Postgres', () => {
   });
 
   it('cannot be sent more often than approved, even by a statement that skips the check', async () => {
-    const { db } = await setup();
-    const worker = await startWorker(db);
-    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { db, entryId } = await setupEntry();
     const cheat = sql`update ledger.entries set state = 'sending', owner = gen_random_uuid(), attempt = 2 where entry_id = ${entryId}`;
     await expect(cheat.execute(db)).rejects.toThrow('sends_are_approved');
   });

@@ -10,7 +10,7 @@ import { beginRun } from '../../src/ops/run-record.ts';
 import { keepAccruals } from '../../src/reports/payments/accruals.ts';
 import { setup } from '../support/setup.ts';
 import { rulesOf, termsOf } from '../support/terms.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { countBlocked, waitFor } from '../support/wait-for.ts';
 import { addedUp, compare, type History, MONTHS, perform, type Step, toTerms } from './earnings-history.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -311,13 +311,7 @@ describe('the kept earnings of orders', () => {
     const holder = await db.startTransaction().execute();
     await sql`select from reporting.refresh for update`.execute(holder);
     const keeping = keepEarnings(db, { rules: RULES });
-    await waitFor(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        db,
-      );
-      return rows.length > 0;
-    });
+    await waitFor(async () => (await countBlocked(db)) > 0);
     await holder.rollback().execute();
     await keeping;
     const count = async () => (await sql`select from reporting.order_earnings`.execute(db)).rows.length;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { HEADER, openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { pdfText } from '../support/pdf-text.ts';
 import { runHere } from '../support/run-here.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { countBlocked, waitFor } from '../support/wait-for.ts';
 
 const FLOW = `
 sources:
@@ -299,13 +299,7 @@ describe('closing a statement', () => {
     const holder = await shop.db.startTransaction().execute();
     await sql`lock table ops.audit in access exclusive mode`.execute(holder);
     const closing = shop.start('statement', 'close', '--month', '2026-04', '--reason', 'paid out');
-    await waitFor(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        shop.db,
-      );
-      return rows.length > 0;
-    });
+    await waitFor(async () => (await countBlocked(shop.db)) > 0);
     closing.kill('SIGKILL');
     await closing.ended;
     await holder.rollback().execute();

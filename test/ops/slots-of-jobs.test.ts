@@ -8,7 +8,7 @@ import { openCalendar } from '../../src/ops/schedule/calendar.ts';
 import { pollSchedule } from '../../src/ops/schedule/poll-schedule.ts';
 import { claimSlot, noteRun, releaseLostSlots, settleWaiting } from '../../src/ops/schedule/slots.ts';
 import { setup } from '../support/setup.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { countBlocked, waitFor } from '../support/wait-for.ts';
 
 const SLOT = new Date('2026-05-01T10:05Z');
 const later = (minutes: number) => new Date(SLOT.getTime() + 60_000 * minutes);
@@ -181,13 +181,7 @@ describe('a slot that waits for the job before it', () => {
     const settling = settle('queue').finally(() => {
       isDone = true;
     });
-    await waitFor(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        db,
-      );
-      return isDone || rows.length > 0;
-    });
+    await waitFor(async () => isDone || (await countBlocked(db)) > 0);
     await running.commit().execute();
     expect(await settling).toEqual([]);
     expect(await slotsOf(db)).toContain('report running 0 -');

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
 
 /**
  * How often the condition is checked. A check may be a request or a connection, which competes with the
@@ -23,4 +25,11 @@ export async function waitFor(
       throw new Error(`waited in vain for: ${condition.toString().slice(0, 200)}`);
     await sleep(LOOK_EVERY_MS);
   }
+}
+
+/** Counts the sessions of a database that wait for a lock. */
+export async function countBlocked(db: Database): Promise<number> {
+  const { rows } = await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+  return rows.length;
 }

@@ -21,7 +21,7 @@ import { beginFile } from '../../../src/intake/files/begin-file.ts';
 import { holdFile } from '../../../src/intake/files/seal-read.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { setup } from '../../support/setup.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { countBlocked, waitFor } from '../../support/wait-for.ts';
 import { ENGINES, openShop, rejection, type Shop, useDatabase } from '../story.ts';
 
 type Given = Partial<StatedCustomer> & { readonly address: string };
@@ -629,9 +629,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
 
 /** Returns true if a session is waiting for a lock. */
 async function somebodyWaits(db: Database): Promise<boolean> {
-  const { rows } = await sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-  return rows.length === 1;
+  return (await countBlocked(db)) === 1;
 }
 
 test('a customer whom two readers add at the same moment is added once', async () => {

@@ -5,7 +5,7 @@ import type { StagedOrder } from '../../../src/core/order.ts';
 import { type EndedStatement, inPhase } from '../../../src/db/phase.ts';
 import { sealTogether, type WholeFile } from '../../../src/intake/orders/seal-together.ts';
 import { setup } from '../../support/setup.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { countBlocked, waitFor } from '../../support/wait-for.ts';
 import { currentOrders, ENGINES, open, openShop, order, type Shop, useDatabase } from '../story.ts';
 
 /** Small files `1.csv` and up of one order each, whose id is the name. */
@@ -214,11 +214,5 @@ it('a reader that begins a file while another seals it among others finds that i
 
 /** Waits until a session waits for a lock. */
 async function waitForLock({ db }: Shop): Promise<void> {
-  await waitFor(async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      db,
-    );
-    return rows.length === 1;
-  });
+  await waitFor(async () => (await countBlocked(db)) === 1);
 }

@@ -3,7 +3,7 @@ import { reapLost } from '../../../../src/ledger/reap.ts';
 import { decideEntry } from '../../../../src/ledger/resolve.ts';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../../../runs/workshop.ts';
 import { type CliProcess, type CliResult, readEvents } from '../../../support/run-cli.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { countBlocked, waitFor } from '../../../support/wait-for.ts';
 
 /** The job's runs credit orders from this day on. */
 const START_DATE = '2025-01-01';
@@ -159,9 +159,7 @@ export async function blockWrites({ db }: Workshop, table: string): Promise<() =
 
 /** Returns true if any session is waiting for a lock. */
 export async function isAnyoneBlocked({ db }: Workshop): Promise<boolean> {
-  const { rows } = await sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-  return rows.length > 0;
+  return (await countBlocked(db)) > 0;
 }
 
 /** Counts the orders that the ledger records as accepted. */

@@ -10,7 +10,7 @@ import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { seedLedger, undoSeed } from '../../../../src/ledger/seed.ts';
 import { openShop, order, type Shop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { countBlocked, waitFor } from '../../../support/wait-for.ts';
 import {
   type AttributeGiven,
   adjustments,
@@ -869,13 +869,7 @@ describe('an order that another source of its platform states as cancelled', () 
     const second = decide(database(), shop, there).then(() => {
       isDecided = true;
     });
-    await waitFor(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        database(),
-      );
-      return isDecided || rows.length > 0;
-    });
+    await waitFor(async () => isDecided || (await countBlocked(database())) > 0);
     await first.commit().execute();
     await second;
     expect(await decided(await open(database(), shop))).toEqual(['1: held cancelled_elsewhere']);
