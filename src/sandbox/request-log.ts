@@ -1,7 +1,7 @@
 import type { OperationName } from '../service/contract.ts';
 import { type Account, type Collaboration, creditSale } from './account/account.ts';
 import { readNumberText } from './exact.ts';
-import { createFileLog, createMemoryLog, type LineLog } from './line-log.ts';
+import { createFileLog, type LineLog } from './line-log.ts';
 import type { StateStore } from './state/state-store.ts';
 
 export type Order = {
@@ -68,14 +68,14 @@ export type RequestLog = { readonly [Name in (typeof LOGS)[number]]: LineLog } &
 /**
  * Creates the log of all accounts. Each line contains its account id.
  *
- * @param options.stateStore where the logs are kept; null for memory.
+ * @param options.stateStore where the logs are kept.
  * @param options.file file that keeps the referrals, so that they survive a restart; null to keep them like
  *   the other logs.
  */
 export function createRequestLog(
   accounts: readonly Account[],
   options: {
-    readonly stateStore: StateStore | null;
+    readonly stateStore: StateStore;
     readonly file: string | null;
     readonly notesOrders: boolean;
     /** Returns the time in Unix milliseconds; the machine's by default. */
@@ -83,14 +83,13 @@ export function createRequestLog(
   },
 ): RequestLog {
   const { stateStore, now = Date.now } = options;
-  const openLog = (name: string): LineLog => stateStore?.openLog(name) ?? createMemoryLog();
   const referrals =
     options.file === null
-      ? openLog('referrals')
+      ? stateStore.openLog('referrals')
       : createFileLog(options.file, (line) => replayReferral(accounts, line, options.notesOrders));
-  const clicks = openLog('clicks');
-  const submissions = openLog('submissions');
-  const requests = openLog('requests');
+  const clicks = stateStore.openLog('clicks');
+  const submissions = stateStore.openLog('submissions');
+  const requests = stateStore.openLog('requests');
   let sequence = requests.count();
 
   const at = (): string => new Date(now()).toISOString();

@@ -4,6 +4,7 @@ import { openAccount } from '../../src/sandbox/account/open-tenant.ts';
 import { createAnswerer, type Request } from '../../src/sandbox/answer-request.ts';
 import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
 import { createRequestLog } from '../../src/sandbox/request-log.ts';
+import { createMemoryStore } from '../../src/sandbox/state/state-store.ts';
 import { type OperationName, operationNames, operationOf } from '../../src/service/contract.ts';
 import { aboutExisting, drawInputs, toRequest, WEBHOOK } from './arbitrary-call.ts';
 import { arbitraryNonsense, arbitraryOf } from './arbitrary-request.ts';
@@ -23,7 +24,11 @@ beforeEach(() => {
   const account = openAccount(demoData(), '1');
   account.credits.refill({ search: 100_000_000, reports: 1_000_000 });
   account.webhooks.set(`${WEBHOOK.webhook_type} ${WEBHOOK.webhook_url}`, WEBHOOK);
-  const requestLog = createRequestLog([account], { stateStore: null, file: null, notesOrders: false });
+  const requestLog = createRequestLog([account], {
+    stateStore: createMemoryStore(),
+    file: null,
+    notesOrders: false,
+  });
   session = { world: openQuietWorld(account, requestLog), userId: 'U1', rateLimit: null };
 });
 

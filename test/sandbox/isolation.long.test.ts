@@ -4,6 +4,7 @@ import { registerAccounts } from '../../src/sandbox/account/open-tenant.ts';
 import { createAnswerer } from '../../src/sandbox/answer-request.ts';
 import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
 import { createRequestLog } from '../../src/sandbox/request-log.ts';
+import { createMemoryStore } from '../../src/sandbox/state/state-store.ts';
 import { type OperationName, operationNames } from '../../src/service/contract.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { aboutExisting, drawInputs, toRequest } from './arbitrary-call.ts';
@@ -30,12 +31,16 @@ afterEach(() => {
 function openPair(): readonly Session[] {
   const registered = registerAccounts([demoData(), demoData()], {
     seed: '1',
-    stateStore: null,
+    stateStore: createMemoryStore(),
     key: undefined,
     webhookSecret: undefined,
   });
   const accounts = registered.map(({ account }) => account);
-  const requestLog = createRequestLog(accounts, { stateStore: null, file: null, notesOrders: false });
+  const requestLog = createRequestLog(accounts, {
+    stateStore: createMemoryStore(),
+    file: null,
+    notesOrders: false,
+  });
   return accounts.map((account, index) => ({
     world: openQuietWorld(account, requestLog),
     userId: `U${index}`,

@@ -82,7 +82,7 @@ export type Webhook = { readonly webhook_url: string; readonly webhook_type: str
 export type Account = {
   readonly id: string;
   readonly seed: string;
-  readonly stateStore: StateStore | null;
+  readonly stateStore: StateStore;
   readonly brands: Map<number, Brand>;
   readonly dealflows: Map<string, Dealflow>;
   readonly outreaches: Map<string, Outreach>;
@@ -199,12 +199,11 @@ export function salesOf({ sales }: Collaboration): Readonly<Record<string, strin
 
 /** Saves a deal in the store. Call it after every change, so that the change survives a restart. */
 export function keepDeal({ stateStore }: Account, { collaborations: _, ...deal }: Deal): void {
-  stateStore?.put('deal', deal.id, deal);
+  stateStore.put('deal', deal.id, deal);
 }
 
 /** Saves a collaboration in the store. Call it after every change, so that the change survives a restart. */
 export function keepCollaboration({ stateStore }: Account, collaboration: Collaboration): void {
-  if (stateStore === null) return;
   const { deal, sales, ...rest } = collaboration;
   const exact = [...sales].map(([currency, sum]) => [currency, exactText(sum)]);
   stateStore.put('collaboration', rest.id, { ...rest, dealId: deal.id, sales: exact });
@@ -224,9 +223,9 @@ type KeptCollaboration = Omit<Collaboration, 'deal' | 'sales' | 'capturedPosts' 
  */
 export function restoreDeals(account: Account): boolean {
   const { stateStore } = account;
-  for (const [, value] of stateStore?.all('deal') ?? [])
+  for (const [, value] of stateStore.all('deal'))
     enterDeal(account, { ...(value as KeptDeal), collaborations: [] });
-  for (const [, value] of stateStore?.all('collaboration') ?? []) {
+  for (const [, value] of stateStore.all('collaboration')) {
     // Files of an earlier version lack the members that have defaults here.
     const { dealId, sales, capturedPosts = 0, paidSales = {}, ...rest } = value as KeptCollaboration;
     const deal = account.deals.get(dealId);

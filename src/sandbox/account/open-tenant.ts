@@ -7,7 +7,7 @@ import type { Session, World } from '../operations/operation.ts';
 import { idFrom } from '../random-id.ts';
 import { createRateLimit } from '../rate-limit.ts';
 import { createCredits } from '../state/credits.ts';
-import { createCollection, type StateStore } from '../state/state-store.ts';
+import { createCollection, createMemoryStore, type StateStore } from '../state/state-store.ts';
 import { type Account, addDeal, type Dealflow, type Outreach, restoreDeals } from './account.ts';
 import type { AccountData } from './account-data.ts';
 
@@ -31,7 +31,7 @@ export type Registered = Pick<Tenant, 'keys' | 'webhookSecret'> & {
 
 type RegisterOptions = {
   readonly seed: string;
-  readonly stateStore: StateStore | null;
+  readonly stateStore: StateStore;
   /** Additional key of the first account. */
   readonly key: string | undefined;
   /** Secret of the first account; replaces the one in the data. */
@@ -49,8 +49,7 @@ export function registerAccounts(
     const own = seedOf(data, seed, index);
     const accountId = accountIdOf(data, own);
     // Without a scope, so that the state of a file's only account stays valid when more accounts are added.
-    const collection =
-      stateStore === null || accountId === firstId ? stateStore : scopeStateStore(stateStore, accountId);
+    const collection = accountId === firstId ? stateStore : scopeStateStore(stateStore, accountId);
     const keys = [...(isFirst && key !== undefined ? [key] : []), ...data.keys];
     return {
       account: openAccount(data, own, collection),
@@ -135,10 +134,13 @@ function scopeStateStore(stateStore: StateStore, accountId: string): StateStore 
  * Creates an account from its data, or restores it from the store.
  *
  * @param seed the seed of the account's ids, and of its own id if `data` has none.
- * @param stateStore where the state is kept; null for memory only. State in the store takes precedence over
- *   the deals of `data`.
+ * @param stateStore where the state is kept. State in the store takes precedence over the deals of `data`.
  */
-export function openAccount(data: AccountData, seed: string, stateStore: StateStore | null = null): Account {
+export function openAccount(
+  data: AccountData,
+  seed: string,
+  stateStore: StateStore = createMemoryStore(),
+): Account {
   const dealflows = dealflowsOf(data, seed);
   const account: Account = {
     id: accountIdOf(data, seed),

@@ -117,7 +117,7 @@ export function createEvents(
     const state = isDelivered ? 'delivered' : isOver ? 'failed' : 'pending';
     const next: Delivery = { ...delivery, state, attempts };
     log.set(String(delivery.id), next);
-    account.stateStore?.commit();
+    account.stateStore.commit();
     if (state === 'pending') wait(next);
   }
 

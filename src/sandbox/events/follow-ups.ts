@@ -250,7 +250,7 @@ type Schedule<Item> = {
  */
 function createSchedule<Item extends { readonly dueAtMs: number }>(
   perform: (item: Item) => void,
-  { stateStore, clock }: { stateStore: StateStore | null; clock: Clock },
+  { stateStore, clock }: { stateStore: StateStore; clock: Clock },
 ): Schedule<Item> {
   const planned = createCollection<Item>(stateStore, 'planned');
   /** Ids by due time; those with the same time in the order in which they were planned. */
@@ -284,7 +284,7 @@ function createSchedule<Item extends { readonly dueAtMs: number }>(
       if (item !== undefined) perform(item);
     }
     isPerforming = false;
-    stateStore?.commit();
+    stateStore.commit();
     wait();
   }
 

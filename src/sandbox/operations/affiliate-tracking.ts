@@ -59,7 +59,7 @@ function noticeRepeat({
   body,
   duplicates,
 }: Call<'new_influencer_referral'>): 'accept' | 'ignore' | '409' {
-  if (duplicates === 'accept' && account.stateStore?.isDurable !== true) return 'accept';
+  if (duplicates === 'accept' && !account.stateStore.isDurable) return 'accept';
   const order = `${body.order_platform ?? ''}\n${body.order_id}`;
   if (account.orders.items.has(order)) return duplicates;
   account.orders.set(order, true);

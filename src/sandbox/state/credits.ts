@@ -21,14 +21,14 @@ export type Credits = {
 
 export type StartingCredits = { readonly search: number; readonly reports: number };
 
-export function createCredits(stateStore: StateStore | null, start: StartingCredits): Credits {
-  const kept = new Map(stateStore?.all('credits'));
+export function createCredits(stateStore: StateStore, start: StartingCredits): Credits {
+  const kept = new Map(stateStore.all('credits'));
   let search = Number(kept.get('search') ?? Math.round(start.search * HUNDREDTHS));
   let reports = Number(kept.get('reports') ?? start.reports);
 
   function keep(): void {
-    stateStore?.put('credits', 'search', search);
-    stateStore?.put('credits', 'reports', reports);
+    stateStore.put('credits', 'search', search);
+    stateStore.put('credits', 'reports', reports);
   }
 
   return {

@@ -32,16 +32,16 @@ export type Collection<Value> = {
 };
 
 /** @param kind the kind of the records in the store. `Value` must be serialisable as JSON. */
-export function createCollection<Value>(stateStore: StateStore | null, kind: string): Collection<Value> {
-  const items = new Map((stateStore?.all(kind) ?? []) as readonly (readonly [string, Value])[]);
+export function createCollection<Value>(stateStore: StateStore, kind: string): Collection<Value> {
+  const items = new Map(stateStore.all(kind) as readonly (readonly [string, Value])[]);
   return {
     items,
     set(id, value) {
       items.set(id, value);
-      stateStore?.put(kind, id, value);
+      stateStore.put(kind, id, value);
     },
     delete(id) {
-      stateStore?.remove(kind, id);
+      stateStore.remove(kind, id);
       return items.delete(id);
     },
   };
