@@ -29,7 +29,7 @@ const columns = sql`
  *
  * @param options.after `auditId` of the last row of the previous page.
  */
-export async function listAudit(
+export function listAudit(
   db: Database,
   options: {
     readonly limit: number;
@@ -39,7 +39,7 @@ export async function listAudit(
     /** Only changes that belong to this bulk action. */
     readonly bulkId?: string | null;
   },
-): Promise<readonly AuditEntry[]> {
+) {
   const { limit, after = null, actor = null, subject = null, bulkId = null } = options;
   const isPart =
     bulkId === null

@@ -49,7 +49,7 @@ export function stateOfDeal({
  * Lists the deals in the mirror by id.
  * @param options.after id of the last row of the previous page.
  */
-export async function listDeals(
+export function listDeals(
   db: Database,
   options: {
     readonly limit: number;
@@ -61,7 +61,7 @@ export async function listDeals(
     readonly brand?: string | null;
     readonly state?: 'active' | 'inactive' | 'gone' | null;
   },
-): Promise<readonly ListedDeal[]> {
+) {
   const { limit, after = null, handle = null, spellings = null, brand = null, state = null } = options;
   const only =
     state === null
@@ -92,10 +92,7 @@ export type DealVersion = Omit<
 > & { readonly validFrom: Date; readonly validTo: Date | null; readonly dealflowId: string | null };
 
 /** Lists the versions of a deal, newest first. */
-export async function listDealVersions(
-  db: Database,
-  { dealId, limit }: { dealId: string; limit: number },
-): Promise<readonly DealVersion[]> {
+export function listDealVersions(db: Database, { dealId, limit }: { dealId: string; limit: number }) {
   return rowsOf<DealVersion>(db)`
     select valid_from as "validFrom", valid_to as "validTo", dealflow_id as "dealflowId", ${versioned}
     from bi.deal_history where deal_id = ${dealId} order by valid_from desc limit ${limit}`;
@@ -105,10 +102,7 @@ export async function listDealVersions(
 export type ClicksOfMonth = { readonly month: string; readonly clicks: number };
 
 /** Lists the months in which the service's count of clicks changed, newest first. Months are in UTC. */
-export async function listDealClicks(
-  db: Database,
-  { dealId, limit }: { dealId: string; limit: number },
-): Promise<readonly ClicksOfMonth[]> {
+export function listDealClicks(db: Database, { dealId, limit }: { dealId: string; limit: number }) {
   return rowsOf<ClicksOfMonth>(db)`
     select month, sum(clicks)::float8 as clicks
     from (
@@ -129,10 +123,7 @@ export type DealMonth = {
 };
 
 /** Lists the months of a deal, newest first. */
-export async function listDealMonths(
-  db: Database,
-  { dealId, limit }: { dealId: string; limit: number },
-): Promise<readonly DealMonth[]> {
+export function listDealMonths(db: Database, { dealId, limit }: { dealId: string; limit: number }) {
   return rowsOf<DealMonth>(db)`
     select to_char(day_utc, 'YYYY-MM') as month, currency, sum(accepted_orders)::float8 as accepted,
       sum(ready_orders + in_doubt_orders + held_orders + rejected_orders)::float8 as open,
@@ -156,7 +147,7 @@ export type Coverage = {
 };
 
 /** Reads the coverage of the newest publication, `all` first. Empty before the first publication. */
-export async function readCoverage(db: Database): Promise<readonly Coverage[]> {
+export function readCoverage(db: Database) {
   return rowsOf<Coverage>(db)`
     select way, published_at as "publishedAt", known_deals::float8 as known,
       also_known_deals::float8 as "alsoKnown", fresh_deals::float8 as fresh, stale_deals::float8 as stale,

@@ -52,14 +52,14 @@ export type OrderKey = Pick<ListedOrder, 'at' | 'job' | 'source' | 'orderId'>;
 const OPEN = ['ready', 'in_doubt', 'rejected'];
 
 /** Lists the orders of all jobs as of the last refresh of the reports, newest first. */
-export async function listOrders(
+export function listOrders(
   db: Database,
   {
     limit,
     after = null,
     ...filter
   }: OrderFilter & { readonly limit: number; readonly after?: OrderKey | null },
-): Promise<readonly ListedOrder[]> {
+) {
   return rowsOf<ListedOrder>(db)`
     select s.job, s.source, s.order_id as "orderId", o.order_name as "orderName", s.ordered_at as "orderedAt",
       to_char(s.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, s.disposition,
@@ -195,9 +195,7 @@ export function belowZeroPage(job: string): string {
 }
 
 /** Sums up the orders below zero by job and currency: refunds with an id of their own, which lower no order. */
-export async function sumBelowZero(
-  db: Database,
-): Promise<readonly { readonly job: string; readonly currency: string; readonly amount: string }[]> {
+export function sumBelowZero(db: Database) {
   return rowsOf<{ job: string; currency: string; amount: string }>(db)`
     select job, currency, sum(amount)::text as amount from reporting.funnel_days
     where disposition = 'excluded' and disposition_reason = ${BELOW_ZERO} group by job, currency`;

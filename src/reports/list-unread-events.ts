@@ -12,7 +12,7 @@ export type UnreadEvents = {
 };
 
 /** Lists what could not be used since the last event that could: of any kind, or of an order. */
-export async function listUnreadEvents(db: Database): Promise<readonly UnreadEvents[]> {
+export function listUnreadEvents(db: Database) {
   return rowsOf<UnreadEvents>(db)`
     with seen as (
       select received_at, body,

@@ -52,10 +52,7 @@ export type ListedBulk = Bulk & { readonly settled: number };
  * Lists bulk actions, newest first.
  * @param options.after `bulkId` of the last row of the previous page.
  */
-export async function listBulks(
-  db: Database,
-  { limit, after = null }: { limit: number; after?: string | null },
-): Promise<readonly ListedBulk[]> {
+export function listBulks(db: Database, { limit, after = null }: { limit: number; after?: string | null }) {
   return rowsOf<ListedBulk>(db)`
     select ${columns}, coalesce(b.settled, c.settled)::float8 as settled
     from ops.bulk_actions b
@@ -77,7 +74,7 @@ export type BulkSum = {
 };
 
 /** Sums the items of a bulk action by outcome so far. Empty if it has expired. */
-export async function sumBulkItems(db: Database, bulkId: string): Promise<readonly BulkSum[]> {
+export function sumBulkItems(db: Database, bulkId: string) {
   return rowsOf<BulkSum>(db)`
     select outcome, currency, count(*)::float8 as entries, coalesce(sum(amount), 0) as amount
     from ops.bulk_items
@@ -103,7 +100,7 @@ export type ListedBulkItem = {
  * @param options.outcome only items with this outcome; `waiting` for those without one.
  * @param options.after `subjectId` of the last row of the previous page.
  */
-export async function listBulkItems(
+export function listBulkItems(
   db: Database,
   {
     bulkId,
@@ -111,7 +108,7 @@ export async function listBulkItems(
     after = null,
     outcome = null,
   }: { bulkId: string; limit: number; after?: string | null; outcome?: string | null },
-): Promise<readonly ListedBulkItem[]> {
+) {
   return rowsOf<ListedBulkItem>(db)`
     select i.subject_id as "subjectId",
       case when e.entry_id is null then f.uri else ${entrySubject} end as subject, i.amount, i.currency,

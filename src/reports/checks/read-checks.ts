@@ -18,7 +18,7 @@ const LISTED_DAYS = 14;
  * @param options.reportOf a run: only warnings about its files and about those of earlier runs that could not
  *   report them.
  */
-export async function listFindings(
+export function listFindings(
   db: Database,
   options: {
     readonly sources?: readonly string[];
@@ -27,7 +27,7 @@ export async function listFindings(
     /** `findingId` of the last row of the previous page. */
     readonly after?: string | null;
   } = {},
-): Promise<readonly CheckFinding[]> {
+) {
   const { sources = null, reportOf, limit = null, after = null } = options;
   const isOfRun =
     reportOf === undefined
@@ -58,7 +58,7 @@ export type KnownFinding = CheckFinding & {
  * Lists all findings in the file of the given one, including acknowledged ones, by number. Empty if the
  * finding does not exist.
  */
-export async function listFindingsBeside(db: Database, findingId: string): Promise<readonly KnownFinding[]> {
+export function listFindingsBeside(db: Database, findingId: string) {
   return rowsOf<KnownFinding>(db)`
     select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check,
       g.subject, g.verdict, g.seen,
@@ -87,10 +87,7 @@ export type CheckedFile = {
 };
 
 /** Lists the latest checked file of each of these sources, for each purpose that it was read for. */
-export async function listCheckedFiles(
-  db: Database,
-  sources: readonly string[],
-): Promise<readonly CheckedFile[]> {
+export function listCheckedFiles(db: Database, sources: readonly string[]) {
   return rowsOf<CheckedFile>(db)`
     select distinct
       on (s.source, s.read_for) s.source, s.read_for as "readFor", f.uri, f.state,
@@ -115,7 +112,7 @@ async function listArrivals(db: Database): Promise<ReadonlyMap<string, Date>> {
 /**
  * Lists dates on which unusual amounts are expected, for all sources: future ones and those of the last eight weeks.
  */
-export async function listExpectedDates(db: Database): Promise<readonly ExpectedDate[]> {
+export function listExpectedDates(db: Database) {
   return rowsOf<ExpectedDate>(db)`
     select to_char(day, 'YYYY-MM-DD') as day, name, source from intake.expected_dates
     where day > current_date - 56 order by day, source nulls first`;

@@ -69,10 +69,7 @@ export type CodeUseDay = {
  * Counts the orders with a code by day, as of the last refresh of the reports, oldest first.
  * @param options.days number of days, of which the last one is the newest day with an order.
  */
-export async function listCodeUse(
-  db: Database,
-  { folded, days }: { folded: string; days: number },
-): Promise<readonly CodeUseDay[]> {
+export function listCodeUse(db: Database, { folded, days }: { folded: string; days: number }) {
   return rowsOf<CodeUseDay>(db)`
     select day_utc::text as day, orders::float8 as orders, without_link::float8 as "withoutLink"
     from reporting.code_use_days where code_folded = ${folded}
@@ -91,7 +88,7 @@ const assignedTo = sql`(
       where r.job = s.job and r.started_at > s.assigned_at and r.status in ('ok', 'issues')))`;
 
 /** Lists codes without an owner, for each currency those with the most revenue first. */
-export async function listUnownedCodes(
+export function listUnownedCodes(
   db: Database,
   {
     limit,
@@ -104,7 +101,7 @@ export async function listUnownedCodes(
     readonly currency?: string | null;
     readonly limit: number;
   },
-): Promise<readonly UnownedCode[]> {
+) {
   return rowsOf<UnownedCode>(db)`
     select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency,
       sum(orders)::float8 as orders, sum(amount) as amount,
@@ -164,7 +161,7 @@ export type UnownedRevenue = {
  * Sums the revenue of codes without an owner, those left out that a person has assigned since the last run, as of the
  * last refresh of the reports.
  */
-export async function sumUnownedCodes(db: Database): Promise<readonly UnownedRevenue[]> {
+export function sumUnownedCodes(db: Database) {
   return rowsOf<UnownedRevenue>(db)`
     select job, currency, count(distinct code_folded)::float8 as codes, sum(orders)::float8 as orders,
       sum(amount) as amount, to_char(min(day_utc), 'YYYY-MM-DD') as since
@@ -180,7 +177,7 @@ const owner = sql`c.brand_id as "brandId", c.influencer_handle as "influencerHan
  *   whose validity ends within 30 days or has ended.
  * @param options.after key of the last row of the previous page.
  */
-export async function listOwnedCodes(
+export function listOwnedCodes(
   db: Database,
   options: CodeFilter & {
     readonly which: 'all' | 'ambiguous' | 'expiring';
@@ -189,7 +186,7 @@ export async function listOwnedCodes(
     readonly limit: number;
     readonly after?: { readonly job: string; readonly folded: string; readonly line: number } | null;
   },
-): Promise<readonly OwnedCode[]> {
+) {
   const { which, limit, job = null, code = null, folded = null, after = null } = options;
   const only = {
     all: sql`true`,
@@ -222,7 +219,7 @@ export async function listOwnedCodes(
  * Lists owners that people assigned and did not withdraw.
  * @param options.folded one code, and then also the owners that were withdrawn or replaced, newest first.
  */
-export async function listAssignedCodes(
+export function listAssignedCodes(
   db: Database,
   {
     job = null,
@@ -236,7 +233,7 @@ export async function listAssignedCodes(
     /** Key of the last row of the previous page. */
     readonly after?: { readonly job: string; readonly folded: string } | null;
   },
-): Promise<readonly AssignedCode[]> {
+) {
   return rowsOf<AssignedCode>(db)`
     select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFrom",
       c.valid_to as "validTo", c.assigned_at as "assignedAt",

@@ -23,14 +23,14 @@ export type DoubtFilter = {
 export type DoubtKey = Pick<Doubt, 'since' | 'entryId'>;
 
 /** Lists entries in doubt, oldest first, with what is known about each. */
-export async function listDoubts(
+export function listDoubts(
   db: Database,
   {
     limit = null,
     after = null,
     ...filter
   }: DoubtFilter & { readonly limit?: number | null; readonly after?: DoubtKey | null } = {},
-): Promise<readonly Doubt[]> {
+) {
   const isBehind =
     after === null
       ? sql`true`
@@ -100,11 +100,11 @@ export type DoubtSum = {
  *
  * @param options.limit counts at most this number of doubts, the oldest ones; null for all.
  */
-export async function sumDoubts(
+export function sumDoubts(
   db: Database,
   filter: DoubtFilter = {},
   { limit = null }: { limit?: number | null } = {},
-): Promise<readonly DoubtSum[]> {
+) {
   return rowsOf<DoubtSum>(db)`
     select reason, currency, count(*)::float8 as doubts, coalesce(sum(amount), 0) as amount,
       min(since) as since
@@ -218,10 +218,10 @@ export async function countDoubts(db: Database, job: string): Promise<number> {
  * Lists entries for which the service has accepted more than one request and that are not acknowledged yet.
  * They are rare, and an index finds them.
  */
-export async function listDoubleCredits(
+export function listDoubleCredits(
   db: Database,
   { job = null, entryId = null }: { job?: string | null; entryId?: string | null } = {},
-): Promise<readonly DoubleCredit[]> {
+) {
   return rowsOf<DoubleCredit>(db)`
     select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId",
       ${entrySubject} as subject, e.amount,
@@ -279,7 +279,7 @@ export type RefusedSum = {
 /**
  * Adds up refused entries. As in `dispositionOfOrders`, a refused order that attribution no longer wants is left out.
  */
-export async function sumRefused(db: Database): Promise<readonly RefusedSum[]> {
+export function sumRefused(db: Database) {
   return rowsOf<RefusedSum>(db)`
     select e.job, e.currency, count(*)::float8 as entries, sum(e.amount) as amount,
       min(e.state_changed_at) as since

@@ -69,10 +69,7 @@ export async function lastReading(db: Database, sourceFileId: string): Promise<s
 }
 
 /** Counts the file names in each state. The filter's state is ignored. */
-export async function countFilesRead(
-  db: Database,
-  filter: FileFilter,
-): Promise<readonly { readonly state: string; readonly files: number }[]> {
+export function countFilesRead(db: Database, filter: FileFilter) {
   return rowsOf<{ state: string; files: number }>(db)`
     select ${stateOf} as state, count(*)::float8 as files from intake.source_files f
     where ${isLastReading} and ${matches({ ...filter, state: null })} group by 1 order by 1`;
@@ -95,7 +92,7 @@ export function selectToDecide(
     where ${isChosen}`;
 }
 
-async function select(db: Database, condition: RawBuilder<unknown>): Promise<readonly ListedFile[]> {
+function select(db: Database, condition: RawBuilder<unknown>) {
   return rowsOf<ListedFile>(db)`
     select f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.layout,
       ${stateOf} as state, f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead",
@@ -140,10 +137,10 @@ function matches({ source = null, state = null, layout = null, name = null }: Fi
  * Lists the files that are currently held, newest first. A held file is left out if a newer version of the
  * same object was read.
  */
-export async function listHeldFiles(
+export function listHeldFiles(
   db: Database,
   options: { readonly sources?: readonly string[]; readonly readFor?: ReadFor } = {},
-): Promise<readonly HeldFile[]> {
+) {
   const { sources = null, readFor = null } = options;
   return rowsOf<HeldFile>(db)`
     select f.source_file_id as id, f.source, f.uri, f.hold_code as code,

@@ -27,10 +27,7 @@ export type RejectedFilter = {
 };
 
 /** Lists rejected rows by file and line. Includes held files, but not files that are being read. */
-export async function listRejected(
-  db: Database,
-  filter: RejectedFilter = {},
-): Promise<readonly RejectedRowInFile[]> {
+export function listRejected(db: Database, filter: RejectedFilter = {}) {
   return rowsOf<RejectedRowInFile>(db)`
     select r.code, r.line_no::float8 as line, r.record_no::float8 as record, r.column_name as column, r.value,
       r.reason, r.help, r.row_count as "rowCount", r.order_id as "orderId", r.order_name as "orderName",
@@ -70,10 +67,7 @@ export type RejectedCause = {
  * Lists rejected rows by cause, the most frequent first. There may be tens of thousands, so they are counted
  * per file before the files are looked up, and texts are only read for the first row of a cause.
  */
-export async function listRejectedCauses(
-  db: Database,
-  filter: RejectedFilter = {},
-): Promise<readonly RejectedCause[]> {
+export function listRejectedCauses(db: Database, filter: RejectedFilter = {}) {
   return rowsOf<RejectedCause>(db)`
     select c.code, first.reason, first.help, c.rows, c."orderRows", c.files, c.since
     from (

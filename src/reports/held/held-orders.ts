@@ -160,7 +160,7 @@ const isSent = sql`exists (
  * Adds up the held orders of a filter by job, source, reason, word and currency, largest groups first. They are added up
  * before their words are ranked: there may be 100,000 of them, with a few words.
  */
-export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Promise<readonly HeldGroup[]> {
+export function listHeldGroups(db: Database, filter: HeldFilter = {}) {
   const { isDecided = null } = filter;
   return rowsOf<HeldGroup>(db)`
     select job, source, reason, status, currency, decision,
@@ -219,10 +219,10 @@ export async function digestHeld(db: Database, filter: HeldFilter): Promise<stri
 }
 
 /** Lists held orders of a filter, by source and id. */
-export async function listHeldOrders(
+export function listHeldOrders(
   db: Database,
   { limit, ...filter }: HeldFilter & { readonly limit: number | null },
-): Promise<readonly HeldOrder[]> {
+) {
   return rowsOf<HeldOrder>(db)`
     select a.job, a.source, a.order_id as "orderId", a.order_name as "orderName", a.reason, a.word as status,
       a.currency, a.amount,

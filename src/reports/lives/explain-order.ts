@@ -131,7 +131,7 @@ export async function findOrderIds(db: Database, order: string): Promise<readonl
 }
 
 /** Finds ids that join an id with other columns (`joined_columns`): `Utrecht:1003` for `1003`. */
-async function findByPart(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
+function findByPart(db: Database, { order, source }: Asked) {
   return rowsOf<Found>(db)`
     select source, order_id as "orderId", order_name as "orderName" from intake.orders
     where is_current and strpos(order_id, ':') > 0
@@ -169,7 +169,7 @@ function spellings(order: string): readonly string[] {
   return [...new Set([order, foldOrderId(order), order.toUpperCase(), order.toLowerCase()])];
 }
 
-async function findById(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
+function findById(db: Database, { order, source }: Asked) {
   return rowsOf<Found>(db)`
     with recursive ${SOURCES}
     select source, order_id as "orderId", max(order_name) as "orderName" from (
@@ -187,7 +187,7 @@ async function findById(db: Database, { order, source }: Asked): Promise<readonl
     group by source, order_id order by source, order_id limit 20`;
 }
 
-async function findByName(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
+function findByName(db: Database, { order, source }: Asked) {
   const names = spellings(order).flatMap((each) => [each, `#${each}`]);
   return rowsOf<Found>(db)`
     select source, order_id as "orderId", max(order_name) as "orderName" from (
@@ -269,7 +269,7 @@ async function readVersions(
   };
 }
 
-async function readAttributions(db: Database, { source, orderId }: Of): Promise<readonly OrderAttribution[]> {
+function readAttributions(db: Database, { source, orderId }: Of) {
   return rowsOf<OrderAttribution>(db)`
     with recursive ${JOBS}
     select job, outcome, reason, matched_by as "matchedBy", matched_value as "matchedValue",

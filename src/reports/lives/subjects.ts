@@ -140,7 +140,7 @@ type CodeOwner = Pick<OwnedCode, 'job' | 'code' | 'line' | 'validFrom' | 'validT
   readonly owner: string | null;
 };
 
-async function listOwners(db: Database, condition: RawBuilder<unknown>): Promise<readonly CodeOwner[]> {
+function listOwners(db: Database, condition: RawBuilder<unknown>) {
   return rowsOf<CodeOwner>(db)`
     select job, code, coalesce(influencer_handle, deal_id, collab_id) as owner, line_no as line,
       valid_from as "validFrom", valid_to as "validTo"

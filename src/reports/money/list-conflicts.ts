@@ -23,14 +23,14 @@ export async function findNewestConflict(db: Database): Promise<string | null> {
 }
 
 /** Lists orders with evidence for more than one owner, newest first. */
-export async function listConflicts(
+export function listConflicts(
   db: Database,
   {
     limit,
     after = null,
     ...filter
   }: ConflictFilter & { readonly limit: number; readonly after?: ConflictKey | null },
-): Promise<readonly ConflictingOrder[]> {
+) {
   const isAfter =
     after === null
       ? sql`true`
@@ -57,10 +57,10 @@ export async function listConflicts(
 }
 
 /** Sums what each rule would credit to each owner; for each currency, the largest sums first. */
-export async function compareRules(
+export function compareRules(
   db: Database,
   { limit, ...filter }: ConflictFilter & { readonly limit: number },
-): Promise<readonly RuleSum[]> {
+) {
   return rowsOf<RuleSum>(db)`
     with sums as materialized (
       select w.target, c.currency, sum(c.amount) filter (where w.rule = 'credited') as credited,

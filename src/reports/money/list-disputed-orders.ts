@@ -10,10 +10,10 @@ const LISTED = 200;
  * service counts fewer. The deals of posted orders are as of the last refresh of the reports,
  * because the ledger has no index of deals.
  */
-export async function listDisputedOrders(
+export function listDisputedOrders(
   db: Database,
   { dealId = null, fewerIn }: { dealId?: string | null; fewerIn: readonly string[] },
-): Promise<readonly DisputedOrder[]> {
+) {
   return rowsOf<DisputedOrder>(db)`
     with told as materialized (
       select distinct

@@ -43,7 +43,7 @@ export type OtherCurrencyFilter = {
  * @param options.after the key of the last row before them: source, id and entry.
  * @param options.limit the first ones only.
  */
-export async function listOtherCurrency(
+export function listOtherCurrency(
   db: Database,
   {
     after = null,
@@ -53,7 +53,7 @@ export async function listOtherCurrency(
     readonly after?: Readonly<Record<'source' | 'orderId' | 'entryId', string>> | null;
     readonly limit?: number | null;
   },
-): Promise<readonly OtherCurrency[]> {
+) {
   return rowsOf<OtherCurrency>(db)`
     select h.entry_id as "entryId", h.adjustment_id as "adjustmentId", e.job, t.source,
       t.order_id as "orderId", e.deal_id as "dealId", e.currency,

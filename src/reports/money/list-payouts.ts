@@ -12,14 +12,14 @@ import { accountCurrencyOf, isAmount } from './reconcile-deals.ts';
  *
  * @param options.limit lists only so many, the largest differences first. Without it, all are listed by deal.
  */
-export async function listPayouts(
+export function listPayouts(
   db: Database,
   {
     accountCurrency,
     dealId = null,
     limit = null,
   }: { accountCurrency: string | null; dealId?: string | null; limit?: number | null },
-): Promise<readonly DealPayout[]> {
+) {
   return rowsOf<DealPayout>(db)`
     with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),
     earned as (

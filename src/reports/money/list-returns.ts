@@ -133,7 +133,7 @@ function orderOf({ by, after = null }: ReturnPage) {
  * Finds the sums of a page by their net revenue alone: of 28,000 creators, only those of the page then need the other
  * figures.
  */
-export async function listReturnParts(db: Database, page: ReturnPage): Promise<readonly ReturnParts[]> {
+export function listReturnParts(db: Database, page: ReturnPage) {
   const { by, limit, inCurrency = null, ...filter } = page;
   const of = inCurrency === null ? STATED : convertedTo(inCurrency);
   const { inOrder, isAfter } = orderOf(page);
@@ -224,7 +224,7 @@ function isOneOf(parts: readonly ReturnParts[]): RawBuilder<unknown> {
  *
  * @param options.areMostFirst the rows with the most new customers first. `after` then has no meaning.
  */
-export async function listCustomersWon(
+export function listCustomersWon(
   db: Database,
   {
     limit,
@@ -237,7 +237,7 @@ export async function listCustomersWon(
     /** Month, deal, brand and currency of the last row of the previous page. */
     readonly after?: readonly [month: string, dealId: string, brandId: string, currency: string] | null;
   },
-): Promise<readonly CustomersWon[]> {
+) {
   const [month = '', dealId = '', brandId = '', currency = ''] = after ?? [];
   const isAfter =
     after === null
@@ -257,10 +257,10 @@ export async function listCustomersWon(
 }
 
 /** Lists credited orders whose customer was identified as the credited influencer, newest first. */
-export async function listSelfPurchases(
+export function listSelfPurchases(
   db: Database,
   { limit, days }: { readonly limit: number /** Age of the oldest listed order. */; readonly days: number },
-): Promise<readonly SelfPurchase[]> {
+) {
   return rowsOf<SelfPurchase>(db)`
     select source, order_id as "orderId", day_utc::text as day, deal_id as "dealId",
       influencer_handle as "influencerHandle", currency, amount::text as amount

@@ -16,10 +16,10 @@ export type CreatorMonth = {
 };
 
 /** Sums the net revenue of the creators of a page by month, as of the last refresh of the reports. */
-export async function listCreatorMonths(
+export function listCreatorMonths(
   db: Database,
   { parts, from }: { parts: readonly ReturnParts[]; from: string | null },
-): Promise<readonly CreatorMonth[]> {
+) {
   return rowsOf<CreatorMonth>(db)`
     select lower(influencer_handle) as creator, to_char(month_utc, 'YYYY-MM') as month, currency,
       coalesce(sum(net_at_least_amount), 0)::text as net
@@ -93,7 +93,7 @@ export type CreatorStatement = {
  * @param options.fees the month until whose end fixed fees of deals are due, and the rules that state them. Those of
  *   codes are of no deal, so no statement for a creator has them. Null: the rules cannot be read.
  */
-export async function listCreatorStatements(
+export function listCreatorStatements(
   db: Database,
   {
     handle,
@@ -106,7 +106,7 @@ export async function listCreatorStatements(
     fees: { readonly rules: StatementRules; readonly month: string } | null;
     limit: number;
   },
-): Promise<readonly CreatorStatement[]> {
+) {
   const folded = sql`ledger.fold_handle(${handle}::text)`;
   return rowsOf<CreatorStatement>(db)`
     with ${fees === null ? sql`` : sql`${feesOf(fees.rules, fees)},`}
@@ -180,10 +180,10 @@ export type CreatorCode = Pick<OwnedCode, 'code' | 'validFrom' | 'validTo'> & {
 };
 
 /** Lists the codes that name a creator or one of their deals, as the last run of each job loaded them. */
-export async function listCreatorCodes(
+export function listCreatorCodes(
   db: Database,
   { creator, deals, limit }: { creator: string; deals: readonly string[]; limit: number },
-): Promise<readonly CreatorCode[]> {
+) {
   return rowsOf<CreatorCode>(db)`
     select code, array_agg(distinct job order by job) as jobs, valid_from as "validFrom",
       valid_to as "validTo"

@@ -26,7 +26,7 @@ export type Lookups = {
   readonly refused: number;
 };
 
-export async function readLookups(db: Database): Promise<readonly Lookups[]> {
+export function readLookups(db: Database) {
   return rowsOf<Lookups>(db)`
     select brand_id as "brandId", count(*) filter (where outcome = 'influencer')::float8 as influencers,
       count(*) filter (where outcome = 'no_match')::float8 as "noMatch",
@@ -35,7 +35,7 @@ export async function readLookups(db: Database): Promise<readonly Lookups[]> {
 }
 
 /** Lists reasons for refusals, the most frequent first. */
-export async function listRefusals(db: Database, { limit }: { limit: number }): Promise<readonly Refusal[]> {
+export function listRefusals(db: Database, { limit }: { limit: number }) {
   return rowsOf<Refusal>(db)`
     select b.brand_id as "brandId",
       reporting.without_addresses(coalesce(b.message, 'no reason given')) as message,
@@ -59,7 +59,7 @@ export type InfluencerKey = {
  * Lists influencers found among customers, those with the most followers first; with `isWithoutDeal`, only those
  * without a known deal.
  */
-export async function listInfluencers(
+export function listInfluencers(
   db: Database,
   options: {
     readonly limit: number;
@@ -67,7 +67,7 @@ export async function listInfluencers(
     readonly brand?: string | null;
     readonly isWithoutDeal?: boolean;
   },
-): Promise<readonly (FoundInfluencer & { readonly key: InfluencerKey })[]> {
+) {
   const { limit, after = null, brand = null, isWithoutDeal = false } = options;
   return rowsOf<FoundInfluencer & { readonly key: InfluencerKey }>(db)`
     select i."brandId", i."brandName", i.platform, i.username, i.followers, i.orders, i.spent, i.currency,

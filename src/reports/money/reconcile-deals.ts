@@ -17,10 +17,10 @@ import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
  * Totals do not show which orders they count, and the service's specification does not define them. So they
  * settle no doubt by themselves; they are shown to the person who does.
  */
-export async function reconcileDeals(
+export function reconcileDeals(
   db: Database,
   options: { readonly accountCurrency: string | null; readonly dealId?: string | null },
-): Promise<readonly ReconciledDeal[]> {
+) {
   return rowsOf<ReconciledDeal>(db)`
     ${comparison(options)}
     select deal_id as "dealId", influencer_handle as "influencerHandle", first_read_at as "firstReadAt",
@@ -65,7 +65,7 @@ export type ReconciledKey = { readonly unexplained: string; readonly dealId: str
  * Lists the stored comparison: the largest unexplained differences first, deals with an unknown total last;
  * with `isOpen`, only deals with a difference that is unexplained or not known.
  */
-export async function listReconciled(
+export function listReconciled(
   db: Database,
   {
     limit,
@@ -81,7 +81,7 @@ export async function listReconciled(
     readonly handle?: string | null;
     readonly isOpen?: boolean;
   },
-): Promise<readonly ReconciledDeal[]> {
+) {
   const isAfter =
     after === null
       ? sql`true`
@@ -142,10 +142,10 @@ export type UnexplainedSum = {
 };
 
 /** Adds up the differences that were stored when the mirror last published, of the deals that `isUnexplained` names. */
-export async function sumUnexplained(
+export function sumUnexplained(
   db: Database,
   { ordersAbove, amountAbove }: { ordersAbove: number; amountAbove: DecimalText },
-): Promise<readonly UnexplainedSum[]> {
+) {
   return rowsOf<UnexplainedSum>(db)`
     select u.job, count(*)::integer as deals, sum(r.unexplained_amount)::text as amount,
       r.account_currency as currency,

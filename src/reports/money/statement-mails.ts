@@ -28,7 +28,7 @@ export function sayAbout({ month, dealId, formerCreator }: StatementAbout): stri
 }
 
 /** Lists mails with statements, newest first: those about one, of a month, or in a state. Null restricts nothing. */
-export async function listStatementMails(
+export function listStatementMails(
   db: Database,
   {
     about = null,
@@ -41,7 +41,7 @@ export async function listStatementMails(
     state?: StatementMail['state'] | null;
     limit: number;
   },
-): Promise<readonly StatementMail[]> {
+) {
   return rowsOf<StatementMail>(db)`
     select m.mail_id as "mailId", to_char(s.month, 'YYYY-MM') as month, m.deal_id as "dealId",
       m.former_creator as "formerCreator", m.state, m.failure, m.language,

@@ -14,7 +14,7 @@ export type OpenProblem = Problem & { readonly problemId: string };
  * Lists open problems, errors first, then by age. Empty if no notices are configured, because nothing checks
  * for problems then.
  */
-export async function listOpenProblems(db: Database): Promise<readonly OpenProblem[]> {
+export function listOpenProblems(db: Database) {
   return rowsOf<OpenProblem>(db)`
     select problem_id as "problemId", kind, job, severity, since, amounts, summary, command, page
     from ops.problems where resolved_at is null order by severity = 'warning', since, problem_id`;
@@ -24,10 +24,7 @@ export async function listOpenProblems(db: Database): Promise<readonly OpenProbl
  * Returns when problems of a kind were last observed, by job. A null job is that of problems that concern no
  * single job.
  */
-export async function lastObservations(
-  db: Database,
-  kind: string,
-): Promise<readonly { readonly job: string | null; readonly at: Date }[]> {
+export function lastObservations(db: Database, kind: string) {
   return rowsOf<{ job: string | null; at: Date }>(db)`
     select job, max(observed_at) as at from ops.problems where kind = ${kind} group by job`;
 }
@@ -55,10 +52,10 @@ export type ListedNotice = {
  * Lists notices with their deliveries, newest first.
  * @param options.after `noticeId` of the last row of the previous page.
  */
-export async function listNotices(
+export function listNotices(
   db: Database,
   options: { readonly limit: number; readonly after?: string | null; readonly problem?: string | null },
-): Promise<readonly ListedNotice[]> {
+) {
   const { limit, after = null, problem = null } = options;
   return rowsOf<ListedNotice>(db)`
     select n.notice_id as "noticeId", n.created_at as "createdAt", n.event,
@@ -88,7 +85,7 @@ export type ChannelTrouble = {
 };
 
 /** Lists channels that do not accept notices. A channel that has accepted a later notice works again. */
-export async function listChannelTroubles(db: Database): Promise<readonly ChannelTrouble[]> {
+export function listChannelTroubles(db: Database) {
   return rowsOf<ChannelTrouble>(db)`
     select d.channel, count(*) filter (where d.state = 'pending')::float8 as failing,
       count(*) filter (where d.state = 'given_up')::float8 as "givenUp",

@@ -185,10 +185,7 @@ function closedAccruals({ from, month }: { from: string | null; month: string })
  * Sums what a closed statement, or its part of one deal, has in no live payment, by currency. What comes to nothing is
  * left out.
  */
-export async function sumUnclaimed(
-  db: Database,
-  { month, dealId }: { month: string; dealId: string | null },
-): Promise<readonly Money[]> {
+export function sumUnclaimed(db: Database, { month, dealId }: { month: string; dealId: string | null }) {
   return rowsOf<Money>(db)`
     select l.currency, sum(l.amount)::numeric(24,4)::text as amount
     from (${closedAmounts({ from: month, to: month })}) l

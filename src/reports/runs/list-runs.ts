@@ -66,14 +66,14 @@ const LAST_OF_EACH_JOB = sql`(
  * @param options.perJob only the last run of each job.
  * @param options.after `runId` of the last row of the previous page.
  */
-export async function listRuns(
+export function listRuns(
   db: Database,
   options: RunFilter & {
     readonly limit?: number;
     readonly perJob?: boolean;
     readonly after?: string | null;
   } = {},
-): Promise<readonly ListedRun[]> {
+) {
   const { limit = null, perJob = false, after = null, ...filter } = options;
   return rowsOf<ListedRun>(db)`
     select ${columns} from ${perJob ? LAST_OF_EACH_JOB : sql`ops.runs r`}
@@ -142,7 +142,7 @@ export type UnfinishedBackfill = {
 };
 
 /** Lists the backfills that are running or paused, at most one for each job. */
-export async function listUnfinishedBackfills(db: Database): Promise<readonly UnfinishedBackfill[]> {
+export function listUnfinishedBackfills(db: Database) {
   return rowsOf<UnfinishedBackfill>(db)`
     select b.backfill_id as "backfillId", b.job, b.problem, b.state = 'paused' as "isPaused", coalesce((
       select json_agg(json_build_object('currency', currency, 'orders', orders, 'amount', amount::text)

@@ -41,7 +41,7 @@ const shownState = sql<string>`case
  * @param options.from first day in UTC; `to` is the last one.
  * @param options.after instant and job of the last row of the previous page.
  */
-export async function listSlots(
+export function listSlots(
   db: Database,
   options: {
     readonly job?: string | null;
@@ -51,7 +51,7 @@ export async function listSlots(
     readonly after?: readonly [slot: string, job: string] | null;
     readonly limit: number;
   },
-): Promise<readonly ListedSlot[]> {
+) {
   const { job = null, state = null, from = null, to = null, after = null, limit } = options;
   return rowsOf<ListedSlot>(db)`
     select s.job, s.slot, ${shownState} as state, s.reason, s.run_id as "runId",
@@ -95,10 +95,10 @@ export type SlotTrouble = {
  * reported once. A slot that was recorded long after its time, or postponed, is late some minutes after that:
  * a process that starts late begins it within seconds.
  */
-export async function listUnrunSlots(
+export function listUnrunSlots(
   db: Database,
   told: readonly { readonly job: string | null; readonly at: Date }[],
-): Promise<readonly SlotTrouble[]> {
+) {
   return rowsOf<SlotTrouble>(db)`
     with told as (
       select t.job, t.at
@@ -124,10 +124,7 @@ export async function isServed(db: Database): Promise<boolean> {
 }
 
 /** Lists slots that failed, were skipped or were missed, newest first. */
-export async function listSlotTroubles(
-  db: Database,
-  options: { readonly job?: string; readonly limit: number },
-): Promise<readonly ListedSlot[]> {
+export function listSlotTroubles(db: Database, options: { readonly job?: string; readonly limit: number }) {
   const { job = null, limit } = options;
   return rowsOf<ListedSlot>(db)`
     select ${columns} from ops.slots s
@@ -175,7 +172,7 @@ export type SlotGroup = {
  * @param options.from beginning of the first span.
  * @param options.until end of the last span.
  */
-export async function readTimeline(
+export function readTimeline(
   db: Database,
   options: {
     readonly jobs: readonly string[];
@@ -183,7 +180,7 @@ export async function readTimeline(
     readonly until: Date;
     readonly spanSeconds: number;
   },
-): Promise<readonly SlotGroup[]> {
+) {
   const { jobs, from, until, spanSeconds } = options;
   return rowsOf<SlotGroup>(db)`
     select g.job,

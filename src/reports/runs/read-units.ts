@@ -22,10 +22,7 @@ export type RegisteredWorker = WorkerSeen & {
 const SHOWN_UNITS = 5;
 
 /** Lists workers, the live ones first, and the longest running first. */
-export async function listRegisteredWorkers(
-  db: Database,
-  { limit }: { limit: number },
-): Promise<readonly RegisteredWorker[]> {
+export function listRegisteredWorkers(db: Database, { limit }: { limit: number }) {
   return rowsOf<RegisteredWorker>(db)`
     select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency,
       w.started_at as "startedAt", w.seen_at as "seenAt", w.draining_since as "drainingSince",
@@ -59,7 +56,7 @@ export type UnitQueue = {
 };
 
 /** Reads the state of the queue of each kind, in the order of `kinds`. */
-export async function readUnitQueues(db: Database, kinds: readonly string[]): Promise<readonly UnitQueue[]> {
+export function readUnitQueues(db: Database, kinds: readonly string[]) {
   return rowsOf<UnitQueue>(db)`
     with current as (
       select kind, created_at, worker_id is null or state = 'returned'
@@ -100,10 +97,7 @@ export type FailedUnits = UnitSubject & {
 };
 
 /** Lists failed units, grouped by run, kind and cause, the last ones first. They are kept for about a week. */
-export async function listFailedUnits(
-  db: Database,
-  { limit }: { limit: number },
-): Promise<readonly FailedUnits[]> {
+export function listFailedUnits(db: Database, { limit }: { limit: number }) {
   return rowsOf<FailedUnits>(db)`
     select f.*, case when later.run_id > f."runId" then later.run_id::text end as "laterRunId", w.host, w.pid,
       f."runId"::text as "runId"
@@ -140,7 +134,7 @@ export type RunUnits = {
 };
 
 /** Adds up the units that a run has handed out. Empty if it did all of its work itself, and a week later. */
-export async function readRunUnits(db: Database, runId: string): Promise<readonly RunUnits[]> {
+export function readRunUnits(db: Database, runId: string) {
   return rowsOf<RunUnits>(db)`
     select kind, count(*)::float8 as units, sum(done)::float8 as counted,
       count(*) filter (where state = 'returned' or (state = 'open' and worker_id is null))::float8 as waiting,
@@ -152,7 +146,7 @@ export async function readRunUnits(db: Database, runId: string): Promise<readonl
 }
 
 /** Lists live workers, the longest running first. */
-export async function listWorkers(db: Database): Promise<readonly WorkerSeen[]> {
+export function listWorkers(db: Database) {
   return rowsOf<WorkerSeen>(db)`
     select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency,
       w.started_at as "startedAt", w.seen_at as "seenAt", w.draining_since as "drainingSince",
@@ -166,7 +160,7 @@ export async function listWorkers(db: Database): Promise<readonly WorkerSeen[]> 
  * Lists units that no worker could complete, of the last run and the last backfill of each job. What an
  * earlier one left undone, the last one has done.
  */
-export async function listGivenUpUnits(db: Database): Promise<readonly GivenUpUnit[]> {
+export function listGivenUpUnits(db: Database) {
   return rowsOf<GivenUpUnit>(db)`
     select u.job, u.run_id as "runId", u.kind, u.payload ->> 'source' as source,
       u.payload ->> 'backfillId' as "backfillId", u.ended_at as at

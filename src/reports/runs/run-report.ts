@@ -130,7 +130,7 @@ export type AdjustmentGroup = {
   readonly amount: DecimalText;
 };
 
-export async function readAdjustments(db: Database, runId: string): Promise<readonly AdjustmentGroup[]> {
+export function readAdjustments(db: Database, runId: string) {
   return rowsOf<AdjustmentGroup>(db)`
     select case
         when kind = 'changed' and new_body_hash = old_body_hash then 'again as posted' else kind

@@ -35,7 +35,7 @@ export async function findLastDay(db: Database, now: Date): Promise<string | nul
 export type Days = { readonly from: string; readonly to: string };
 
 /** Sums the revenue that the service has accepted for the orders of these days. */
-export async function readCredited(db: Database, { from, to }: Days): Promise<readonly Credited[]> {
+export function readCredited(db: Database, { from, to }: Days) {
   return rowsOf<Credited>(db)`
     select job, currency, sum(orders)::float8 as orders, sum(amount) as amount from reporting.funnel_days
     where disposition = 'accepted' and day_utc between ${from}::date and ${to}::date
@@ -43,7 +43,7 @@ export async function readCredited(db: Database, { from, to }: Days): Promise<re
 }
 
 /** Sums that revenue by day. */
-export async function readCreditedDays(db: Database, { from, to }: Days): Promise<readonly CreditedDay[]> {
+export function readCreditedDays(db: Database, { from, to }: Days) {
   return rowsOf<CreditedDay>(db)`
     select to_char(day_utc, 'YYYY-MM-DD') as day, currency, sum(orders)::float8 as orders,
       sum(amount) as amount
@@ -53,7 +53,7 @@ export async function readCreditedDays(db: Database, { from, to }: Days): Promis
 }
 
 /** Reads the health of each job that has run. */
-export async function readJobHealth(db: Database): Promise<readonly JobHealth[]> {
+export function readJobHealth(db: Database) {
   return rowsOf<JobHealth>(db)`
     select job, kind, last_run_id as "lastRunId", last_status as "lastStatus", last_ok_at as "lastOkAt",
       missed_slots::float8 as "missedSlots"

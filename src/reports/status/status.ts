@@ -149,7 +149,7 @@ async function readRest(
   };
 }
 
-async function readLeases(db: Database): Promise<readonly LiveLease[]> {
+function readLeases(db: Database) {
   return rowsOf<LiveLease>(db)`
     select name, host, pid, round(extract(epoch from expires_at - clock_timestamp()))::float8 as "secondsLeft"
     from ops.leases where expires_at > clock_timestamp() order by name`;
@@ -167,7 +167,7 @@ export type CustomerGroup = {
 };
 
 /** Counts the customers of each brand by state. Customers of files that do not count yet are left out. */
-export async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
+export function countCustomers(db: Database) {
   return rowsOf<CustomerGroup>(db)`
     select c.brand_id as "brandId", c.state, sum(c.customers)::float8 as customers,
       min(c.first_seen_at) as oldest
@@ -187,7 +187,7 @@ type QueueState = {
 };
 
 /** Lists what is known of the queues of these sources. A source that no run has read yet is left out. */
-async function listQueues(db: Database, sources: readonly string[]): Promise<readonly QueueState[]> {
+function listQueues(db: Database, sources: readonly string[]) {
   return rowsOf<QueueState>(db)`
     select l.source, l.read_for as "readFor", count(a.uri)::float8 as announced,
       min(a.announced_at) as oldest,
