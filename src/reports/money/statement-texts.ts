@@ -1,59 +1,67 @@
 import type { Language } from '../../core/text/language.ts';
 
-/** All texts of a statement for a creator. A language without one of them does not compile. */
-export type StatementTexts = {
-  readonly title: (month: string) => string;
-  readonly draft: string;
-  readonly period: string;
-  readonly closed: string;
-  readonly brand: string;
-  readonly creator: string;
-  readonly deal: string;
-  readonly currency: string;
-  readonly explained: (days: number, month: string, zone: string) => string;
-  readonly nothing: string;
-  readonly summary: string;
-  readonly orders: string;
-  readonly netRevenue: string;
-  readonly commission: string;
-  readonly corrections: string;
-  readonly fees: string;
-  readonly toPay: string;
-  readonly atLeast: (amount: string) => string;
-  readonly day: string;
-  readonly order: string;
-  readonly excluded: string;
-  readonly rate: string;
-  readonly terms: string;
+/** All texts of a statement for a creator. */
+const ENGLISH = {
+  title: (month: string) => `Statement for ${month}`,
+  draft: 'Draft: the amounts may still change.',
+  period: 'Period',
+  closed: 'Closed on',
+  brand: 'Brand',
+  creator: 'Creator',
+  deal: 'Deal',
+  currency: 'Currency',
+  explained: (days: number, month: string, zone: string) =>
+    `An order counts ${days} days after it was placed, when it can no longer be returned. This statement has the orders that counted by the end of ${month} (time zone ${zone}) and are in no earlier statement, and corrections of earlier statements.`,
+  nothing: 'No order counts in this month, and there is nothing to correct.',
+  summary: 'Summary',
+  orders: 'Orders',
+  netRevenue: 'Net revenue',
+  commission: 'Commission',
+  corrections: 'Corrections',
+  fees: 'Fees',
+  toPay: 'To pay',
+  atLeast: (amount: string) => `at least ${amount}`,
+  day: 'Date',
+  order: 'Order',
+  excluded: 'Excluded',
+  rate: 'Rate',
+  terms: 'Terms',
   /** Before the line of terms.csv: `line 2`. */
-  readonly termsLine: string;
-  readonly carried: string;
-  readonly carriedAbout: string;
-  readonly minimum: string;
-  readonly earned: string;
-  readonly linesAbout: string;
-  readonly before: string;
-  readonly now: string;
-  readonly change: string;
-  readonly why: string;
-  readonly correctionsAbout: string;
-  readonly refunded: (before: string, now: string) => string;
-  readonly raised: (before: string, now: string) => string;
-  readonly rateChanged: (before: string, now: string) => string;
-  readonly feeChanged: string;
-  readonly recalculated: string;
-  readonly fee: string;
-  readonly pending: string;
-  readonly pendingAbout: (days: number) => string;
-  readonly wouldEarn: string;
-  readonly unknown: string;
-  readonly review: string;
-  readonly reviewAbout: string;
-  readonly notice: string;
-  readonly lossy: string;
-  readonly mailSubject: (brand: string, month: string) => string;
-  readonly mailBody: (month: string) => string;
+  termsLine: 'line',
+  carried: 'Carried forward',
+  carriedAbout: 'This amount is below the minimum payout. It is carried forward to the next statement.',
+  minimum: 'Minimum payout',
+  earned: 'Commission',
+  linesAbout:
+    'Net revenue is what is left of the order after refunds and cancellations. Excluded products earn no commission.',
+  before: 'Before',
+  now: 'Now',
+  change: 'Difference',
+  why: 'Why',
+  correctionsAbout: 'These were in an earlier statement, and something changed since.',
+  refunded: (before: string, now: string) => `refunded or cancelled: net revenue ${before}, now ${now}`,
+  raised: (before: string, now: string) => `corrected by the shop: net revenue ${before}, now ${now}`,
+  rateChanged: (before: string, now: string) => `rate changed from ${before} to ${now}`,
+  feeChanged: 'the agreed fee changed',
+  recalculated: 'calculated again',
+  fee: 'Fixed fee',
+  pending: 'Pending',
+  pendingAbout: (days: number) =>
+    `An order counts ${days} days after it was placed, when it can no longer be returned. These count in a later statement.`,
+  wouldEarn: 'Would earn',
+  unknown: 'unknown',
+  review: 'Under review',
+  reviewAbout: 'It is not settled yet what these orders earn. They will be in a later statement.',
+  notice:
+    'This statement informs you of what you have earned. It is not an invoice and not tax advice. It contains no VAT or other tax.',
+  lossy: 'Some characters cannot be printed here and are shown as ?.',
+  mailSubject: (brand: string, month: string) => `${brand}: your statement for ${month}`,
+  mailBody: (month: string) =>
+    `Hello,\n\nAttached is your statement for ${month}. If something is missing or wrong, reply to this message.`,
 };
+
+/** The texts in a language. One that lacks a text does not compile. */
+export type StatementTexts = Readonly<typeof ENGLISH>;
 
 /** French `de` before a month: `de mai 2026`, `d’avril 2026`. */
 function frenchOf(month: string): string {
@@ -61,63 +69,7 @@ function frenchOf(month: string): string {
 }
 
 export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
-  en: {
-    title: (month) => `Statement for ${month}`,
-    draft: 'Draft: the amounts may still change.',
-    period: 'Period',
-    closed: 'Closed on',
-    brand: 'Brand',
-    creator: 'Creator',
-    deal: 'Deal',
-    currency: 'Currency',
-    explained: (days, month, zone) =>
-      `An order counts ${days} days after it was placed, when it can no longer be returned. This statement has the orders that counted by the end of ${month} (time zone ${zone}) and are in no earlier statement, and corrections of earlier statements.`,
-    nothing: 'No order counts in this month, and there is nothing to correct.',
-    summary: 'Summary',
-    orders: 'Orders',
-    netRevenue: 'Net revenue',
-    commission: 'Commission',
-    corrections: 'Corrections',
-    fees: 'Fees',
-    toPay: 'To pay',
-    atLeast: (amount) => `at least ${amount}`,
-    day: 'Date',
-    order: 'Order',
-    excluded: 'Excluded',
-    rate: 'Rate',
-    terms: 'Terms',
-    termsLine: 'line',
-    carried: 'Carried forward',
-    carriedAbout: 'This amount is below the minimum payout. It is carried forward to the next statement.',
-    minimum: 'Minimum payout',
-    earned: 'Commission',
-    linesAbout:
-      'Net revenue is what is left of the order after refunds and cancellations. Excluded products earn no commission.',
-    before: 'Before',
-    now: 'Now',
-    change: 'Difference',
-    why: 'Why',
-    correctionsAbout: 'These were in an earlier statement, and something changed since.',
-    refunded: (before, now) => `refunded or cancelled: net revenue ${before}, now ${now}`,
-    raised: (before, now) => `corrected by the shop: net revenue ${before}, now ${now}`,
-    rateChanged: (before, now) => `rate changed from ${before} to ${now}`,
-    feeChanged: 'the agreed fee changed',
-    recalculated: 'calculated again',
-    fee: 'Fixed fee',
-    pending: 'Pending',
-    pendingAbout: (days) =>
-      `An order counts ${days} days after it was placed, when it can no longer be returned. These count in a later statement.`,
-    wouldEarn: 'Would earn',
-    unknown: 'unknown',
-    review: 'Under review',
-    reviewAbout: 'It is not settled yet what these orders earn. They will be in a later statement.',
-    notice:
-      'This statement informs you of what you have earned. It is not an invoice and not tax advice. It contains no VAT or other tax.',
-    lossy: 'Some characters cannot be printed here and are shown as ?.',
-    mailSubject: (brand, month) => `${brand}: your statement for ${month}`,
-    mailBody: (month) =>
-      `Hello,\n\nAttached is your statement for ${month}. If something is missing or wrong, reply to this message.`,
-  },
+  en: ENGLISH,
   de: {
     title: (month) => `Abrechnung für ${month}`,
     draft: 'Entwurf: Die Beträge können sich noch ändern.',
