@@ -256,8 +256,6 @@ function answerHeld(
 
 /** What follows from the exclusion of an order that another state of the order does not change. */
 const EXCLUDED: Readonly<Record<string, string>> = {
-  before_start:
-    'It is from before the start date of the job. If nothing else has credited such orders, plan a backfill.',
   credited_elsewhere:
     'Nothing to do: a list of orders that were credited elsewhere names it (ledger seeds). If the list is wrong, withdraw it with `ledger unseed`.',
   ruled_out: 'Nothing to do: a person decided that it is never credited.',
@@ -278,17 +276,11 @@ function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer 
           'yellow',
           `Not credited: it is below zero and lowers no order, so what it refunds may count in full. ${REFUNDS_APART}`,
         );
+      if (decided.reason === 'before_start') return answerBeforeStart(decided);
       return answer(
         'excluded',
         'dim',
         `Not credited: it is excluded (${reason}). ${EXCLUDED[decided.reason ?? ''] ?? then}`,
-        decided.reason === 'before_start'
-          ? {
-              label: 'See the backfills',
-              page: `/backfills?${new URLSearchParams({ job: decided.job })}`,
-              command: `npx influencer-sync backfill ${decided.job} --from … --to … --plan`,
-            }
-          : null,
       );
     case 'unattributed':
       return answerUnowned(decided, life);
@@ -299,6 +291,34 @@ function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer 
         `Not sent yet: the next run of ${decided.job} prepares it for ${decided.influencerHandle ?? 'its creator'}.`,
       );
   }
+}
+
+/** An order from before the start date of its job: only a backfill that has it in its plan credits it. */
+function answerBeforeStart({ job, backfill }: OrderAttribution): OrderAnswer {
+  const text = 'Not credited: it is excluded (before start). It is from before the start date of the job.';
+  const unless = 'If nothing else has credited such orders, plan';
+  if (backfill === null)
+    return answer('excluded', 'dim', `${text} ${unless} a backfill.`, {
+      label: 'See the backfills',
+      page: `/backfills?${new URLSearchParams({ job })}`,
+      command: `npx influencer-sync backfill ${job} --from … --to … --plan`,
+    });
+  const { id, state } = backfill;
+  const isOver = state === 'done' || state === 'cancelled';
+  return answer(
+    'excluded',
+    'dim',
+    isOver
+      ? `${text} Backfill ${id} of its days is ${state} and did not credit it. ${unless} another one.`
+      : `${text} Backfill ${id} of its days is ${state}. It credits the order if its plan has the order.`,
+    {
+      label: 'See the backfill',
+      page: `/backfills/${id}`,
+      command: isOver
+        ? `npx influencer-sync backfill ${job} --from … --to … --plan`
+        : `npx influencer-sync backfill resume ${id}`,
+    },
+  );
 }
 
 function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLife): OrderAnswer {

@@ -64,6 +64,8 @@ export type OrderAttribution = {
   readonly owners: readonly CodeOwner[];
   /** What a person decided about it while it is held (`HeldGroup`). */
   readonly decision: HeldGroup['decision'];
+  /** The last backfill of the days of an order from before the start of the job; one that is not over comes first. */
+  readonly backfill: { readonly id: string; readonly state: string } | null;
 };
 
 /** A code with its owner: a handle, a deal or a collaboration. */
@@ -283,6 +285,12 @@ function readAttributions(db: Database, { source, orderId }: Of) {
         where a.outcome = 'held' and o.order_version_id = a.order_version_id limit 1) as decision,
       (select ${heldWord} from intake.orders o
         where a.outcome = 'held' and o.order_version_id = a.order_version_id limit 1) as word,
+      (select jsonb_build_object('id', b.backfill_id::text, 'state', b.state)
+        from ops.backfills b join intake.orders o on o.order_version_id = a.order_version_id
+        where a.reason = 'before_start' and b.job = a.job and b.state <> 'replaced'
+          and coalesce(o.placed_at, o.paid_at) >= b.from_day::timestamp at time zone b.time_zone
+          and coalesce(o.placed_at, o.paid_at) < (b.to_day + 1)::timestamp at time zone b.time_zone
+        order by b.state in ('done', 'cancelled'), b.backfill_id desc limit 1) as backfill,
       '{}'::text[] as owners
     from jobs join intake.attributions a using (job)
     where a.source = ${source} and a.order_id = ${orderId}

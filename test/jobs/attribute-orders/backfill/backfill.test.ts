@@ -33,6 +33,23 @@ describe('a job with a start date', () => {
     if (finished !== null) expectSums(finished);
     expect(await workshop.posted()).toEqual(['first', 'new']);
   });
+
+  it('answers for such an order which backfill of its days there is, or that none is planned', async () => {
+    const workshop = await openHistory();
+    workshop.drop('orders.csv', toHistory([{ id: 'old', placedAt: '2024-03-01T12:00:00Z' }]));
+    await workshop.run();
+    const answer = async () => (await workshop.cli('explain', 'order', 'old')).stdout.replace(/\s+/g, ' ');
+    expect(await answer()).toContain('If nothing else has credited such orders, plan a backfill.');
+    await backfill(workshop, 'orders', '--from', '2024-05-01', '--to', '2024-05-31', '--plan');
+    expect(await answer()).toContain('If nothing else has credited such orders, plan a backfill.');
+    await backfill(workshop, 'orders', ...PERIOD, '--plan');
+    expect(await answer()).toContain(
+      'Backfill 2 of its days is planned. It credits the order if its plan has',
+    );
+    expect(await answer()).toContain('npx influencer-sync backfill resume 2');
+    await sql`update ops.backfills set state = 'cancelled'`.execute(workshop.db);
+    expect(await answer()).toContain('is cancelled and did not credit it. If nothing else has credited such');
+  });
 });
 
 describe('the reports', () => {
