@@ -30,10 +30,7 @@ import { workersPage } from './workers.ts';
 /** The places of the console, in the order of its header. Every page but the search belongs to one of them. */
 const PLACES = {
   Home: { tabs: { Home: homePage }, others: [] },
-  Orders: {
-    tabs: { Orders: ordersPage, Conflicts: conflictsPage, Customers: customersPage },
-    others: [orderPage],
-  },
+  Orders: { tabs: { Orders: ordersPage, Customers: customersPage }, others: [orderPage] },
   Creators: {
     tabs: {
       Creators: creatorsPage,
@@ -52,6 +49,7 @@ const PLACES = {
       Payments: paymentsPage,
       Accruals: accrualsPage,
       Reconciliation: reconciliationPage,
+      Conflicts: conflictsPage,
     },
     others: [statementPage, statementDocumentPage, paymentFilePage],
   },
