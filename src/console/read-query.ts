@@ -1,5 +1,6 @@
 import { isDay } from '../core/time/day.ts';
 import { isMonth } from '../core/time/month.ts';
+import type { ColumnKey } from '../reports/page.ts';
 import type { Visit } from './console-page.ts';
 
 /** Reads the query of a page. */
@@ -142,10 +143,10 @@ const KEY = {
  * Reads the parts of a key that `nextKey` wrote, in its order; null if the query has none with these parts, so that the
  * list starts at its beginning.
  */
-export function keyOf<Name extends string>(
+function keyOf<Name extends string>(
   asked: Asked,
   kinds: Readonly<Record<Name, keyof typeof KEY>>,
-): Readonly<Record<Name, string>> | null {
+): ColumnKey<Name> | null {
   try {
     const parts: unknown = JSON.parse(asked.query.get('after') ?? '');
     const wanted = Object.entries<keyof typeof KEY>(kinds);
@@ -156,6 +157,19 @@ export function keyOf<Name extends string>(
   } catch {
     return null;
   }
+}
+
+/** The page of a list that the address asks for, if a number tells its rows apart. */
+export function pageOf(asked: Asked) {
+  return { limit: PAGE_ROWS + 1, after: idOf(asked, 'after') };
+}
+
+/** The same if several columns tell its rows apart. @param kinds what each of them can be, in their order. */
+export function keyedPageOf<Name extends string>(
+  asked: Asked,
+  kinds: Readonly<Record<Name, keyof typeof KEY>>,
+) {
+  return { limit: PAGE_ROWS + 1, after: keyOf(asked, kinds) };
 }
 
 /** The query without some parameters, with all values of each, for a link or form that keeps the others. */

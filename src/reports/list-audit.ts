@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { rowOf, rowsOf } from '../db/statement.ts';
+import type { Page } from './page.ts';
 
 export type AuditEntry = {
   readonly auditId: string;
@@ -24,16 +25,12 @@ const columns = sql`
   reason, before, after, filter, bulk_id as "bulkId"`;
 
 /**
- * Lists people's changes, newest first. A bulk action is one change, unless its parts or the changes of one
- * subject are requested.
- *
- * @param options.after `auditId` of the last row of the previous page.
+ * Lists people's changes, newest first, with the key `auditId`. A bulk action is one change, unless its parts or the
+ * changes of one subject are requested.
  */
 export function listAudit(
   db: Database,
-  options: {
-    readonly limit: number;
-    readonly after?: string | null;
+  options: Page & {
     readonly actor?: string | null;
     readonly subject?: string | null;
     /** Only changes that belong to this bulk action. */

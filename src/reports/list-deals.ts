@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { rowOf, rowsOf } from '../db/statement.ts';
+import type { Page } from './page.ts';
 
 export type ListedDeal = {
   readonly dealId: string;
@@ -45,15 +46,10 @@ export function stateOfDeal({
   return isActive === null ? 'unknown' : isActive ? 'active' : 'inactive';
 }
 
-/**
- * Lists the deals in the mirror by id.
- * @param options.after id of the last row of the previous page.
- */
+/** Lists the deals in the mirror by id. */
 export function listDeals(
   db: Database,
-  options: {
-    readonly limit: number;
-    readonly after?: string | null;
+  options: Page & {
     /** Part of the handle. */
     readonly handle?: string | null;
     /** Spellings of one handle (`spellingsOf`). */

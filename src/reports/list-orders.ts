@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { BELOW_ZERO } from '../core/held/held-order.ts';
 import type { Database } from '../db/connect.ts';
 import { rowsOf } from '../db/statement.ts';
+import type { ColumnKey, Page } from './page.ts';
 
 export type ListedOrder = {
   readonly job: string;
@@ -42,9 +43,6 @@ export type OrderFilter = {
   readonly to?: string | null;
 };
 
-/** Key of an order, with which the next page begins. */
-export type OrderKey = Pick<ListedOrder, 'at' | 'job' | 'source' | 'orderId'>;
-
 /**
  * Dispositions of open orders, for which an index finds the few orders among many. Held orders have an index of
  * their own, because those that two owners claim are not open: they wait for another decision.
@@ -54,11 +52,7 @@ const OPEN = ['ready', 'in_doubt', 'rejected'];
 /** Lists the orders of all jobs as of the last refresh of the reports, newest first. */
 export function listOrders(
   db: Database,
-  {
-    limit,
-    after = null,
-    ...filter
-  }: OrderFilter & { readonly limit: number; readonly after?: OrderKey | null },
+  { limit, after = null, ...filter }: OrderFilter & Page<ColumnKey<'at' | 'job' | 'source' | 'orderId'>>,
 ) {
   return rowsOf<ListedOrder>(db)`
     select s.job, s.source, s.order_id as "orderId", o.order_name as "orderName", s.ordered_at as "orderedAt",

@@ -20,8 +20,8 @@ export function actColumn<Row>(
   return visit.may(`POST ${path}`) ? column(title, cell) : null;
 }
 
-/** What a form sends unseen. Several values are several fields of the name. */
-export type HiddenFields = Readonly<Record<string, string | readonly string[]>>;
+/** What a form sends unseen. Several values are several fields of the name; null is a blank one. */
+export type HiddenFields = Readonly<Record<string, string | null | readonly string[]>>;
 
 export function hiddenFields(hidden: HiddenFields): Html {
   return html`${Object.entries(hidden).map(([name, values]) => [values].flat().map((value) => html`<input type="hidden" name="${name}" value="${value}">`))}`;
@@ -105,41 +105,46 @@ export function chooseBar(form: string, act: Html): Html {
 `;
 }
 
+/** The rows that one decision is about. */
+export type ChosenRows = {
+  /** The filter as shown, or the rows themselves if they were chosen before. */
+  readonly hidden: HiddenFields;
+  /** What the rows of the page are that can be ticked: `entries`. Null: the hidden fields name what was chosen before. */
+  readonly ticked: string | null;
+  /** All that the hidden fields name, with their amount: `540 entries that match: 42,835.00 EUR`. */
+  readonly all: string;
+};
+
 /**
- * The form of one decision about the chosen rows, or about all that match the filter, with a bar. Nothing if this person
+ * The form of one decision about the ticked rows, or about all that match the filter, with a bar. Nothing if this person
  * may not change things. The answer is a preview, so nothing changes yet.
  *
- * @param options.hidden the filter as shown, or the rows.
- * @param options.chosen what the rows are: `entries`. Null: the hidden fields name what was chosen before.
- * @param options.all all that match, with their amount: `540 entries that match: 42,835.00 EUR`.
+ * @param form.scope what the hidden fields name, if the rows were chosen before: a filter, or each of them.
  */
 export function chooseForm(
   visit: Visit,
-  options: {
+  { hidden, ticked, all }: ChosenRows,
+  form: {
     readonly id: string;
     readonly path: ActionPath;
     readonly title: string;
     readonly about: string;
-    readonly hidden: HiddenFields;
     readonly fields?: HtmlValue;
-    readonly chosen: string | null;
-    readonly all: string;
-    /** What the hidden fields name, if the rows were chosen before: a filter, or each of them. */
     readonly scope?: 'all' | 'selected';
   },
 ): Html | null {
-  const { id, path, title, about, hidden, fields, chosen, all, scope = 'all' } = options;
+  const { id, path, title, about, fields, scope = 'all' } = form;
   if (!visit.may(`POST ${path}`)) return null;
   const send = (scope: string, label: string) =>
     html`<button type="submit" name="scope" value="${scope}">${label}</button>
 `;
-  return html`${chosen === null ? null : chooseBar(id, html`<a class="button" href="#${id}">Decide about them</a>`)}<form class="settle" id="${id}" method="post" action="${visit.link(path)}" aria-label="${title}">
+  return html`${ticked === null ? null : chooseBar(id, html`<a class="button" href="#${id}">Decide about them</a>`)}<form class="settle" id="${id}" method="post" action="${visit.link(path)}" aria-label="${title}">
 <h2>${title}</h2>
 <p>${about} Nothing changes before you confirm it.</p>
 ${hiddenFields(hidden)}
 ${fields}
 <p><label for="${id}-reason">Why</label><br><textarea id="${id}-reason" name="reason" rows="2" maxlength="500" required></textarea><br><small>Kept with each of them, with your name.</small></p>
-<p>${chosen === null ? send(scope, `Preview the ${all}`) : html`${send('selected', `Preview the ticked ${chosen}`)}${send('all', `Preview the ${all}`)}`}</p>
+<p>${ticked === null ? send(scope, `Preview the ${all}`) : html`${send('selected', `Preview the ticked ${ticked}`)}${send('all', `Preview the ${all}`)}`}</p>
 </form>
 `;
 }

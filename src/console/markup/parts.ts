@@ -110,29 +110,26 @@ export function amountList(
 
 export type TableColumn<Row> = ColumnOf<Row, HtmlValue>;
 
-/** The columns of a table. Null: one that this person does not have. One that is empty in every row is left out. */
+/** The columns of a table. Null: one that this person does not have. */
 type Columns<Row> = readonly (TableColumn<Row> | null)[];
-
-function filled<Row>(columns: Columns<Row>, rows: readonly Row[]): readonly TableColumn<Row>[] {
-  return columns.filter(
-    (one) => one !== null && rows.some((row) => html`${one.cell(row)}`.toString().trim() !== ''),
-  ) as readonly TableColumn<Row>[];
-}
 
 type TableOf<Row> = {
   readonly rows: readonly Row[];
   /** What the rows are, for screen readers. */
   readonly about: string;
-  /** The text if there are no rows. */
-  readonly none: HtmlValue;
-  /** The page whose filter narrows the rows. Null: no filter does, so an empty list always means the same. */
-  readonly visit: Visit | null;
+  /** The text if there are no rows. Default: nothing is shown then. */
+  readonly none?: HtmlValue;
+  /** The page whose filter narrows the rows. Default: no filter does, so an empty list always means the same. */
+  readonly visit?: Visit;
+  /** How many rows are shown. The others are counted below the table, or as `others` says. Default: all. */
+  readonly most?: number;
+  readonly others?: HtmlValue;
 };
 
 /** Says that there are no rows: if the filter leaves none, that it does, and not what an empty list means. */
 export function nothing({ none, visit }: Pick<TableOf<unknown>, 'none' | 'visit'>): Html {
   const said =
-    visit === null
+    visit === undefined
       ? none
       : visit.query.has('after')
         ? 'The list has no more rows.'
@@ -143,9 +140,29 @@ export function nothing({ none, visit }: Pick<TableOf<unknown>, 'none' | 'visit'
 }
 
 /** Renders a table, or says that there are no rows. */
-export function table<Row>({ rows, about, ...of }: TableOf<Row>, columns: Columns<Row>): Html {
-  if (rows.length === 0) return nothing(of);
-  return rowsMarkup(rows, filled(columns, rows), { about });
+export function table<Row>(
+  { rows, about, most = rows.length, others, ...of }: TableOf<Row>,
+  columns: Columns<Row>,
+): Html {
+  if (rows.length === 0) return of.none === undefined ? html`` : nothing(of);
+  const shown = rowsMarkup(
+    rows.slice(0, most),
+    columns.filter((one) => one !== null),
+    { about },
+  );
+  if (rows.length <= most) return shown;
+  return html`${shown}<p class="dim">and ${others ?? `${formatCount(rows.length - most)} more`}</p>`;
+}
+
+/** A part of a page: a table below its heading. Nothing if it has no rows. */
+export function tablePart<Row>(
+  heading: string,
+  of: Omit<TableOf<Row>, 'about'> & { readonly about?: string },
+  columns: Columns<Row>,
+): Html | null {
+  if (of.rows.length === 0) return null;
+  return html`<h2>${heading}</h2>
+${table({ about: heading, ...of }, columns)}`;
 }
 
 /** A table whose newest rows are in view, and the rest folded. @param of.shown how many are in view. */

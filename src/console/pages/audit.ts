@@ -4,7 +4,7 @@ import { type AuditEntry, listAudit } from '../../reports/list-audit.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { byId, byText, readFilter } from '../markup/filter.ts';
 import { anchor, instant, pagedTable } from '../markup/parts.ts';
-import { idOf, PAGE_ROWS } from '../read-query.ts';
+import { pageOf } from '../read-query.ts';
 
 const PATH = '/audit';
 
@@ -16,12 +16,7 @@ export const auditPage = definePage(PATH, async (visit) => {
     bulk: byId('Part of bulk action'),
   });
   const { bulk: bulkId, ...of } = filter;
-  const rows = await listAudit(visit.db, {
-    ...of,
-    bulkId,
-    limit: PAGE_ROWS + 1,
-    after: idOf(visit, 'after'),
-  });
+  const rows = await listAudit(visit.db, { ...of, bulkId, ...pageOf(visit) });
   return {
     title: 'Audit',
     content: html`<p>Every change that a person made, in the console or with a command. A bulk action is one line; its number leads to its entries.</p>

@@ -12,7 +12,7 @@ import {
   readBackfillProgress,
 } from '../../../jobs/attribute-orders/backfill/report.ts';
 import { kindOf } from '../../../jobs/index.ts';
-import { type Backfill, backfillRunName, type PlannedFile } from '../../core/backfill.ts';
+import { type Backfill, backfillRunName } from '../../core/backfill.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
@@ -22,7 +22,7 @@ import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
 import { anchor, badge, blockList, factList, instant, missing, pagedTable, table } from '../markup/parts.ts';
-import { COUNT_LIMIT, idOf, PAGE_ROWS } from '../read-query.ts';
+import { COUNT_LIMIT, pageOf } from '../read-query.ts';
 
 const PATH = '/backfills';
 
@@ -37,8 +37,7 @@ export const backfillsPage = definePage(PATH, async (visit) => {
   });
   const found = await listBackfills(visit.db, {
     ...(filter.job === null ? {} : { job: filter.job }),
-    after: idOf(visit, 'after'),
-    limit: PAGE_ROWS + 1,
+    ...pageOf(visit),
   });
   const rows = [];
   for (const backfill of found) rows.push(await readRow(visit, backfill));
@@ -115,7 +114,19 @@ ${blockList([planTally(plan)], visit)}
 <h3>By month</h3>
 ${plan.groups.length === 0 ? html`<p class="none">The period has no orders.</p>` : blockList([planMonths(plan)], visit)}
 <h3>Files</h3>
-${filesTable(plan.files)}`,
+${table(
+  {
+    rows: plan.files,
+    about: 'Files of the plan',
+    none: 'No file has orders in the period.',
+    most: SHOWN_FILES,
+  },
+  [
+    column('File', ({ uri }) => fileName(uri)),
+    column('Source', ({ source }) => source),
+    number('Orders', ({ orders }) => formatCount(orders)),
+  ],
+)}`,
   };
 });
 
@@ -147,23 +158,4 @@ ${state === 'planned' || process === null ? html`<p>${what} <code>npx influencer
 ${state === 'running' ? html`<h3>Pause</h3><p>Requests in flight are finished first.</p>${form('pause', 'Pause', 'Why')}` : null}
 ${state === 'paused' && process !== null ? html`<h3>Resume</h3>${form('resume', 'Resume', 'Why')}` : null}
 <h3>Cancel</h3><p>It posts no more orders. What it has posted stays so, and you can plan the rest again.</p>${actionForm(visit, '/backfills/cancel', { hidden: { backfill: backfillId }, button: 'Cancel the backfill', confirm: 'It cannot be continued afterwards.' })}`;
-}
-
-function filesTable(files: readonly PlannedFile[]): Html {
-  const shown = table(
-    {
-      rows: files.slice(0, SHOWN_FILES),
-      about: 'Files of the plan',
-      visit: null,
-      none: 'No file has orders in the period.',
-    },
-    [
-      column('File', ({ uri }) => fileName(uri)),
-      column('Source', ({ source }) => source),
-      number('Orders', ({ orders }) => formatCount(orders)),
-    ],
-  );
-  return files.length > SHOWN_FILES
-    ? html`${shown}<p class="dim">and ${formatCount(files.length - SHOWN_FILES)} more</p>`
-    : shown;
 }

@@ -30,7 +30,7 @@ import {
   pagedTable,
   table,
 } from '../markup/parts.ts';
-import { idOf, PAGE_ROWS } from '../read-query.ts';
+import { pageOf } from '../read-query.ts';
 
 const OUTCOMES = ['waiting', ...BULK_OUTCOMES] as const;
 
@@ -43,12 +43,7 @@ export const bulkPage = definePage('/bulk/:bulk', async (visit) => {
   const [process, sums, items] = await Promise.all([
     findBulkProcess(visit.db, bulk.bulkId),
     sumBulkItems(visit.db, bulk.bulkId),
-    listBulkItems(visit.db, {
-      ...filter,
-      bulkId: bulk.bulkId,
-      limit: PAGE_ROWS + 1,
-      after: idOf(visit, 'after'),
-    }),
+    listBulkItems(visit.db, { ...filter, bulkId: bulk.bulkId, ...pageOf(visit) }),
   ]);
   return {
     title: `Bulk action ${bulk.bulkId}`,
@@ -141,7 +136,7 @@ function outcomes(bulk: Bulk, { sums, visit }: Known): Html | null {
   const groups = [...Map.groupBy(sums, ({ outcome }) => outcome)];
   return html`<h2>What it ${state === 'preview' ? 'would do' : 'did'}</h2>
 ${ineligible === 0 ? null : html`<p>${countOf(decision, ineligible)} ${ineligible === 1 ? 'was chosen and is' : 'were chosen and are'} left out.</p>`}
-${table({ rows: groups, about: 'Results', visit: null, none: 'Nothing was chosen.' }, [
+${table({ rows: groups, about: 'Results', none: 'Nothing was chosen.' }, [
   column('Result', ([outcome]) =>
     anchor(visit.link(`/bulk/${bulkId}`, { outcome: outcome ?? 'waiting' }), wordsOf(outcome, bulk)),
   ),
@@ -179,7 +174,7 @@ const PATH = '/bulk';
 
 /** All previewed bulk actions and their results. */
 export const bulksPage = definePage(PATH, async (visit) => {
-  const bulks = await listBulks(visit.db, { limit: PAGE_ROWS + 1, after: idOf(visit, 'after') });
+  const bulks = await listBulks(visit.db, pageOf(visit));
   return {
     title: 'Bulk actions',
     content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'In doubt')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>

@@ -19,7 +19,7 @@ import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
 import { anchor, badge, factList, instant, missing, nothing, pagedTable, table } from '../markup/parts.ts';
-import { idOf, PAGE_ROWS, wordOf } from '../read-query.ts';
+import { PAGE_ROWS, pageOf, wordOf } from '../read-query.ts';
 
 const PATH = '/checks';
 
@@ -30,7 +30,7 @@ export const checksPage = definePage(PATH, async (visit) => {
   const { filter, form } = readFilter(visit, { source: byText('Source', names) });
   const wanted = names.filter((name) => filter.source === null || name === filter.source);
   const [findings, files, expectedDates, arrivals] = await Promise.all([
-    listFindings(db, { sources: wanted, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
+    listFindings(db, { sources: wanted, ...pageOf(visit) }),
     listCheckedFiles(db, wanted),
     listExpectedDates(db),
     judgeArrivals(db, { sources: Object.values(config.sources), now }),
@@ -48,14 +48,11 @@ ${files.map((file) => checkedFile(file, visit))}
 ${files.length > 0 ? null : nothing({ visit, none: 'No file was checked yet.' })}
 <h2>Expected dates</h2>
 <p>On an expected date and the next day, counts, codes and statuses are neither checked nor learnt from. All other checks still apply.</p>
-${table(
-  { rows: expectedDates, about: 'Expected dates', visit: null, none: 'No date is expected to be unusual.' },
-  [
-    column('Date', ({ day }) => day),
-    column('Why', ({ name }) => name),
-    column('Source', ({ source: of }) => of ?? 'all'),
-  ],
-)}
+${table({ rows: expectedDates, about: 'Expected dates', none: 'No date is expected to be unusual.' }, [
+  column('Date', ({ day }) => day),
+  column('Why', ({ name }) => name),
+  column('Source', ({ source: of }) => of ?? 'all'),
+])}
 ${expectForm(visit, names)}`,
   };
 });
@@ -103,7 +100,7 @@ function checkedFile(
   const isUnusual = results.some(({ verdict }) => verdict === 'warn' || verdict === 'held');
   return html`<details${isUnusual ? html` open data-open` : null}><summary>${title} <small>${counts.join(', ')}</small></summary>
 <p>${fileName(uri)}, arrived ${instant(arrivedAt, visit)}; ${plural(learntFrom, 'file')} to learn from.</p>
-${table({ rows: results, about: `Checks of ${title}`, visit: null, none: 'No check applies.' }, [
+${table({ rows: results, about: `Checks of ${title}`, none: 'No check applies.' }, [
   column('Check', ({ check, subject }) =>
     subject === null ? capital(sayCheck(check)) : html`${capital(sayCheck(check))} <small>${subject}</small>`,
   ),

@@ -7,7 +7,7 @@ import { type CustomerGroup, countCustomers } from '../../reports/status/status.
 import { definePage, type Visit } from '../console-page.ts';
 import { byText, readFilter } from '../markup/filter.ts';
 import { amountList, dealAnchor, instant, pagedTable, table } from '../markup/parts.ts';
-import { keyOf, PAGE_ROWS } from '../read-query.ts';
+import { keyedPageOf } from '../read-query.ts';
 
 const PATH = '/customers';
 const SHOWN_REFUSALS = 20;
@@ -21,8 +21,7 @@ export const customersPage = definePage(PATH, async (visit) => {
     listRefusals(visit.db, { limit: SHOWN_REFUSALS }),
     listInfluencers(visit.db, {
       ...filter,
-      limit: PAGE_ROWS + 1,
-      after: keyOf(visit, { followers: 'whole', platform: 'text', userId: 'text', brandId: 'text' }),
+      ...keyedPageOf(visit, { followers: 'whole', platform: 'text', userId: 'text', brandId: 'text' }),
     }),
   ]);
   return {
@@ -31,7 +30,7 @@ export const customersPage = definePage(PATH, async (visit) => {
 <p>Submitted means that the service has queued them; it does not say when it has processed each customer. Addresses are stored only until a batch is accepted, and never shown.</p>
 ${funnel(groups, lookups)}
 <h2>Refused by the service</h2>
-${table({ rows: refusals, about: 'Refusals', visit: null, none: 'The service refused no customer.' }, [
+${table({ rows: refusals, about: 'Refusals', none: 'The service refused no customer.' }, [
   column('Reason', ({ message }) => message),
   number('Customers', ({ customers }) => formatCount(customers)),
   column('Brand', ({ brandId: brand }) => brand),
@@ -50,24 +49,21 @@ function funnel(groups: readonly CustomerGroup[], lookups: Awaited<ReturnType<ty
       const counted = groups.filter(({ brandId, state }) => brandId === brand && states.includes(state));
       return formatCount(counted.reduce((sum, { customers }) => sum + customers, 0));
     });
-  return table(
-    { rows: brands, about: 'Customers by state', visit: null, none: 'No customers were read yet.' },
-    [
-      column('Brand', (brand) => brand),
-      counts('Read', 'staged', 'submitted', 'refused', 'unsubscribed'),
-      counts('To be submitted', 'staged'),
-      counts('Unsubscribed', 'unsubscribed'),
-      counts('Refused', 'refused'),
-      counts('Submitted', 'submitted'),
-      number('Looked up in real time', (brand) => {
-        const found = lookups.find(({ brandId }) => brandId === brand);
-        return found === undefined ? '0' : formatCount(found.influencers + found.noMatch + found.refused);
-      }),
-      number('Influencers', (brand) =>
-        formatCount(lookups.find(({ brandId }) => brandId === brand)?.influencers ?? 0),
-      ),
-    ],
-  );
+  return table({ rows: brands, about: 'Customers by state', none: 'No customers were read yet.' }, [
+    column('Brand', (brand) => brand),
+    counts('Read', 'staged', 'submitted', 'refused', 'unsubscribed'),
+    counts('To be submitted', 'staged'),
+    counts('Unsubscribed', 'unsubscribed'),
+    counts('Refused', 'refused'),
+    counts('Submitted', 'submitted'),
+    number('Looked up in real time', (brand) => {
+      const found = lookups.find(({ brandId }) => brandId === brand);
+      return found === undefined ? '0' : formatCount(found.influencers + found.noMatch + found.refused);
+    }),
+    number('Influencers', (brand) =>
+      formatCount(lookups.find(({ brandId }) => brandId === brand)?.influencers ?? 0),
+    ),
+  ]);
 }
 
 function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visit: Visit): Html {

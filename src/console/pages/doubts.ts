@@ -8,7 +8,6 @@ import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import { describeHint, HINT_IS_NO_PROOF, readDoubtHints } from '../../reports/doubts/doubt-hints.ts';
 import {
   type DealOfHandle,
-  type DoubtFilter,
   type DoubtSum,
   dealsOfHandle,
   findEntry,
@@ -20,7 +19,7 @@ import {
 import { describeWaitingClaims, readWaitingClaims } from '../../reports/doubts/waiting-claims.ts';
 import { readEntryLife } from '../../reports/lives/entry-lives.ts';
 import { definePage, type Shown, type Visit } from '../console-page.ts';
-import { actionForm, chooseBox, chooseForm, notOffered } from '../markup/action-form.ts';
+import { actionForm, type ChosenRows, chooseBox, chooseForm, notOffered } from '../markup/action-form.ts';
 import { byOption, byText, readFilter } from '../markup/filter.ts';
 import {
   anchor,
@@ -35,7 +34,7 @@ import {
   pagedTable,
   table,
 } from '../markup/parts.ts';
-import { COUNT_LIMIT, idOf, keyOf, PAGE_ROWS } from '../read-query.ts';
+import { COUNT_LIMIT, idOf, keyedPageOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/doubts';
 const MAX_REASONS = 50;
@@ -60,11 +59,7 @@ async function showList(visit: Visit): Promise<Shown> {
   const filter = { job, reason, dealId, sinceBefore };
   const counted = { limit: COUNT_LIMIT + 1 };
   const [doubts, sums, ofAllReasons, doubleCredits, waitingClaims] = await Promise.all([
-    listDoubts(visit.db, {
-      ...filter,
-      limit: PAGE_ROWS + 1,
-      after: keyOf(visit, { since: 'instant', entryId: 'whole' }),
-    }),
+    listDoubts(visit.db, { ...filter, ...keyedPageOf(visit, { since: 'instant', entryId: 'whole' }) }),
     sumDoubts(visit.db, filter, counted),
     filter.reason === null ? [] : sumDoubts(visit.db, { ...filter, reason: null }, counted),
     listDoubleCredits(visit.db, { job: filter.job }),
@@ -72,6 +67,9 @@ async function showList(visit: Visit): Promise<Shown> {
   ]);
   const reasons = [...new Set([...sums, ...ofAllReasons].map(({ reason }) => reason))];
   const found = countDoubts(sums);
+  // An age is submitted as the instant from which it was counted.
+  const since = sinceBefore?.toISOString() ?? null;
+  const chosen = { filter_job: job, filter_reason: reason, filter_deal: dealId, filter_since: since };
   const lost = describeWaitingClaims(waitingClaims);
   return {
     title: 'In doubt',
@@ -79,7 +77,7 @@ async function showList(visit: Visit): Promise<Shown> {
 <p>${visit.may('POST /bulk/preview') && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${asked.form({ reason: reasons.slice(0, MAX_REASONS) })}
 ${doubtTable(doubts, visit)}
-${settleManyForm(visit, { filter, ...found })}
+${found.doubts === 0 ? null : settleManyForm(visit, { hidden: chosen, ticked: 'entries', all: sayMatching(found) })}
 ${doubleCreditTable(doubleCredits, filter.job, visit)}
 ${
   lost === null
@@ -103,6 +101,10 @@ function countDoubts(sums: readonly DoubtSum[]): FoundDoubts {
     count: `${countUpTo(doubts, COUNT_LIMIT)} ${doubts === 1 ? 'entry' : 'entries'}`,
     amounts: doubts > COUNT_LIMIT && amounts !== '' ? `more than ${amounts}` : amounts,
   };
+}
+
+function sayMatching({ doubts, count, amounts }: FoundDoubts): string {
+  return `${count} that ${doubts === 1 ? 'matches' : 'match'}${amounts === '' ? '' : `: ${amounts}`}`;
 }
 
 function summary({ doubts, count, amounts }: FoundDoubts): Html | null {
@@ -150,7 +152,7 @@ function doubleCreditTable(credits: readonly DoubleCredit[], job: string | null,
   return html`<h2>Credited more than once</h2>
 <p>The service accepted more than one request for these. Correct each in the service, then acknowledge it here.</p>
 ${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(credits.length)} are shown.</p>` : null}${table(
-  { rows: credits.slice(0, PAGE_ROWS), about: 'Credited more than once', visit: null, none: '' },
+  { rows: credits.slice(0, PAGE_ROWS), about: 'Credited more than once' },
   [
     column('Entry', ({ entryId }) =>
       anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
@@ -169,7 +171,7 @@ ${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(c
     column('Job', ({ job }) => job),
   ],
 )}
-${acknowledgeManyForm(visit, { job, credits: credits.length })}`;
+${acknowledgeManyForm(visit, { hidden: { filter_job: job }, ticked: 'double credits', all: plural(credits.length, 'double credit') })}`;
 }
 
 /** Shows one entry, what is known about it, and the form that settles it. */
@@ -315,79 +317,32 @@ function entryBox({ entryId, amount, currency }: Entry, form = FORM): Html {
   });
 }
 
-/** A form that previews the acknowledgement of the ticked double credits, or of all of a job. */
-export function acknowledgeManyForm(
-  visit: Visit,
-  {
-    job,
-    credits,
-    entryIds = null,
-  }: {
-    readonly job: string | null;
-    readonly credits: number;
-    /** Those that were chosen before. Null: they are ticked on this page. */
-    readonly entryIds?: readonly string[] | null;
-  },
-): Html | null {
-  if (credits === 0) return null;
-  return chooseForm(visit, {
+/** A form that previews the acknowledgement of double credits: the ticked ones, or all of a job. */
+export function acknowledgeManyForm(visit: Visit, credits: ChosenRows): Html | null {
+  return chooseForm(visit, credits, {
     id: ACKNOWLEDGE_FORM,
     path: '/bulk/preview-credits',
     title: 'Acknowledge many',
     about: 'You see a preview first.',
-    hidden: { filter_job: job ?? '', entry: entryIds ?? [] },
-    chosen: entryIds === null ? 'double credits' : null,
     scope: 'selected',
-    all: plural(credits, 'double credit'),
   });
 }
 
-/**
- * A form that previews one decision about the ticked entries, or about all that match the filter. The filter
- * is submitted as shown, with an age as the instant from which it was counted.
- */
-export function settleManyForm(
-  visit: Visit,
-  {
-    filter: { job, reason, dealId, sinceBefore },
-    doubts,
-    count,
-    amounts,
-    isChosen = false,
-  }: {
-    readonly filter: ChosenDoubts;
-    readonly doubts: number;
-    /** The number of doubts in words. */
-    readonly count: string;
-    readonly amounts: string;
-    /** Whether the filter is what was chosen before. Otherwise, entries of this page can be ticked. */
-    readonly isChosen?: boolean;
-  },
-): Html | null {
-  if (doubts === 0) return null;
-  return chooseForm(visit, {
+/** A form that previews one decision about entries in doubt: the ticked ones, or all that match. */
+export function settleManyForm(visit: Visit, doubts: ChosenRows): Html | null {
+  return chooseForm(visit, doubts, {
     id: FORM,
     path: '/bulk/preview',
     title: 'Settle many',
     about: 'You see a preview first: which entries, how much money, and which of them are left out.',
-    hidden: {
-      filter_job: job ?? '',
-      filter_reason: reason ?? '',
-      filter_deal: dealId ?? '',
-      filter_since: sinceBefore?.toISOString() ?? '',
-    },
     fields: html`<fieldset><legend>What did you find?</legend>
 <p><label><input type="radio" name="decision" value="accepted" required> The service shows all of them: they were credited.</label></p>
 <p class="under"><label>Deal of those that name none <input type="text" name="deal" autocomplete="off"></label>
 <label>or collaboration <input type="text" name="collab" autocomplete="off"></label></p>
 ${visit.may('decide resend') ? html`<p><label><input type="radio" name="decision" value="resend" required> The service shows none of them: send them again with the next run.</label></p>\n` : null}<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write them off. They are never sent again.</label></p>
 </fieldset>`,
-    chosen: isChosen ? null : 'entries',
-    all: `${count}${isChosen ? '' : doubts === 1 ? ' that matches' : ' that match'}${amounts === '' ? '' : `: ${amounts}`}`,
   });
 }
 
 /** Options for how long an entry has been in doubt, in milliseconds. */
 const AGES: Readonly<Record<string, number>> = { an_hour: 3_600_000, a_day: 86_400_000, a_week: 604_800_000 };
-
-type ChosenDoubts = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;

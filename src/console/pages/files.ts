@@ -8,7 +8,6 @@ import { capital, formatCount, plural } from '../../render/text.ts';
 import { listFindings } from '../../reports/checks/read-checks.ts';
 import {
   countFilesRead,
-  type FileFilter,
   findFileRead,
   type ListedFile,
   lastReading,
@@ -19,7 +18,7 @@ import { sayFooterRow } from '../../reports/files/read-files.ts';
 import type { Answer } from '../../reports/lives/answer-order.ts';
 import type { ActionPath } from '../access/permissions.ts';
 import { definePage, type Visit } from '../console-page.ts';
-import { actionForm, chooseBox, chooseForm } from '../markup/action-form.ts';
+import { actionForm, type ChosenRows, chooseBox, chooseForm } from '../markup/action-form.ts';
 import { byOption, byText, readFilter } from '../markup/filter.ts';
 import {
   anchor,
@@ -31,7 +30,7 @@ import {
   missing,
   pagedTable,
 } from '../markup/parts.ts';
-import { COUNT_LIMIT, idOf, PAGE_ROWS, queryWithout, wordOf } from '../read-query.ts';
+import { COUNT_LIMIT, pageOf, queryWithout, wordOf } from '../read-query.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
@@ -47,9 +46,19 @@ export const filesPage = definePage(PATH, async (visit) => {
   const { file: name, ...of } = asked.filter;
   const filter = { ...of, name };
   const [files, counts] = await Promise.all([
-    listFilesRead(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
+    listFilesRead(visit.db, { ...filter, ...pageOf(visit) }),
     countFilesRead(visit.db, filter),
   ]);
+  const found = counts.reduce(
+    (sum, { state, files: count }) => ((of.state ?? state) === state ? sum + count : sum),
+    0,
+  );
+  const chosen = {
+    filter_source: of.source,
+    filter_state: of.state,
+    filter_layout: of.layout,
+    filter_name: name,
+  };
   return {
     title: 'Files',
     content: html`<p>The state of each file, newest first. Files that no run has seen yet are not listed: <code>npx influencer-sync files</code> lists them, too.</p>
@@ -84,7 +93,7 @@ ${pagedTable(
     ),
   ],
 )}
-${decideManyForm(visit, { filter, files: counts.reduce((sum, { state, files: count }) => (filter.state === null || state === filter.state ? sum + count : sum), 0) })}`,
+${found === 0 ? null : decideManyForm(visit, { hidden: chosen, ticked: 'files', all: `${plural(found, 'file')} that ${found === 1 ? 'matches' : 'match'}` })}`,
   };
 });
 
@@ -122,37 +131,18 @@ function rejectedLink(
 /** Id of the form below the list; the checkboxes in the rows belong to it. */
 const FORM = 'decide-many';
 
-/**
- * A form that previews one decision about the ticked files, or about all that match the filter, which is submitted as
- * shown; or about those that were chosen before.
- */
-export function decideManyForm(
-  visit: Visit,
-  of: { readonly filter: FileFilter; readonly files: number } | { readonly fileIds: readonly string[] },
-): Html | null {
-  const isChosen = 'fileIds' in of;
-  const found = isChosen ? of.fileIds.length : of.files;
-  if (found === 0) return null;
-  return chooseForm(visit, {
+/** A form that previews one decision about files: the ticked ones, or all that match. */
+export function decideManyForm(visit: Visit, files: ChosenRows): Html | null {
+  return chooseForm(visit, files, {
     id: FORM,
     path: '/bulk/preview-files',
     title: 'Decide about many',
     about: 'You see a preview first: which files, and which of them are left out.',
-    hidden: isChosen
-      ? { file: of.fileIds }
-      : {
-          filter_source: of.filter.source ?? '',
-          filter_state: of.filter.state ?? '',
-          filter_layout: of.filter.layout ?? '',
-          filter_name: of.filter.name ?? '',
-        },
     fields: html`<fieldset><legend>What should happen?</legend>
 <p><label><input type="radio" name="decision" value="release" required> Discard the rows of held files: nobody needs them. A run still reads a new version under a name.</label></p>
 <p><label><input type="radio" name="decision" value="reread" required> Read them again with the next run, if they still exist in the same version. Posted orders stay posted.</label></p>
 </fieldset>`,
-    chosen: isChosen ? null : 'files',
     scope: 'selected',
-    all: `${plural(found, 'file')}${isChosen ? '' : found === 1 ? ' that matches' : ' that match'}`,
   });
 }
 

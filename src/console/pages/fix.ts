@@ -103,7 +103,6 @@ ${table(
   {
     rows,
     about: 'What can be decided or corrected',
-    visit: null,
     none: found.length === 0 ? 'Nothing waits for a decision.' : 'Nothing of this kind waits.',
   },
   [
@@ -187,7 +186,7 @@ async function decisionsOf({ kind, groups }: OfKind, visit: Visit): Promise<Html
   const many = KINDS[kind]?.many ?? null;
   const money = moneyOf(groups);
   return html`<section aria-label="${kind}"><h2>${capital(kind)}: ${countAll(groups)}${money === '' ? null : `, ${money}`}</h2>
-${table({ rows: groups.slice(0, SHOWN), about: kind, visit: null, none: '' }, [column('What', ({ what, href }) => anchor(href, what)), ...FIGURES])}
+${table({ rows: groups.slice(0, SHOWN), about: kind }, [column('What', ({ what, href }) => anchor(href, what)), ...FIGURES])}
 ${groups.length > SHOWN ? html`<p>The first ${SHOWN} of ${plural(groups.length, 'line')} are shown. ${many === null ? null : 'The decision is about all of them.'}</p>` : null}
 ${many === null || groups.length > MOST_CHOSEN ? html`<p>${many === null ? 'These are decided one by one: open each.' : `More than ${MOST_CHOSEN} cannot be decided at once here: choose fewer, or open their page.`} Nothing here decides about them.</p>` : visit.may(`POST ${many.path}`) ? await many.form(visit, groups as Groups<never>) : notOffered(visit, `POST ${many.path}`)}
 </section>
@@ -241,17 +240,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
     '/bulk/preview',
     (visit, chosen) => {
       const doubts = chosen.reduce((sum, { count }) => sum + count, 0);
+      const amounts = formatAmounts(chosen.flatMap((group) => group.amounts));
       return settleManyForm(visit, {
-        filter: {
-          job: null,
-          reason: chosen.flatMap(({ of }) => of[0] ?? []),
-          dealId: null,
-          sinceBefore: null,
-        },
-        doubts,
-        count: `${countUpTo(doubts, COUNT_LIMIT)} ${doubts === 1 ? 'entry' : 'entries'}`,
-        amounts: formatAmounts(chosen.flatMap(({ amounts }) => amounts)),
-        isChosen: true,
+        hidden: { filter_reason: chosen.flatMap(({ of }) => of[0] ?? []) },
+        ticked: null,
+        all: `${countUpTo(doubts, COUNT_LIMIT)} ${doubts === 1 ? 'entry' : 'entries'}${amounts === '' ? '' : `: ${amounts}`}`,
       });
     },
   ),
@@ -268,9 +261,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
     '/bulk/preview-credits',
     (visit, chosen) =>
       acknowledgeManyForm(visit, {
-        job: null,
-        credits: chosen.length,
-        entryIds: chosen.flatMap(({ of }) => of),
+        hidden: { entry: chosen.flatMap(({ of }) => of) },
+        ticked: null,
+        all: plural(chosen.length, 'double credit'),
       }),
   ),
   refused: kindOf(async ({ db, link }) =>
@@ -353,7 +346,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
           of: sourceFileId,
         })),
     '/bulk/preview-files',
-    (visit, chosen) => decideManyForm(visit, { fileIds: chosen.flatMap(({ of }) => of) }),
+    (visit, chosen) => {
+      const file = chosen.flatMap(({ of }) => of);
+      return decideManyForm(visit, { hidden: { file }, ticked: null, all: plural(file.length, 'file') });
+    },
   ),
   'unusual files': kindOf(
     async ({ db, config, link }) =>

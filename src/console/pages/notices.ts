@@ -3,17 +3,12 @@ import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import {
-  type ChannelTrouble,
-  type ListedNotice,
-  listChannelTroubles,
-  listNotices,
-} from '../../reports/notices/list-notices.ts';
+import { type ListedNotice, listChannelTroubles, listNotices } from '../../reports/notices/list-notices.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { byOption, readFilter } from '../markup/filter.ts';
-import { amountList, badge, instant, pagedTable, table } from '../markup/parts.ts';
+import { amountList, badge, instant, pagedTable, tablePart } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
-import { idOf, PAGE_ROWS } from '../read-query.ts';
+import { pageOf } from '../read-query.ts';
 
 const PATH = '/notices';
 
@@ -23,7 +18,7 @@ export const noticesPage = definePage(PATH, async (visit) => {
   const [problems, troubles, notices] = await Promise.all([
     visit.waiting(),
     listChannelTroubles(visit.db),
-    listNotices(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
+    listNotices(visit.db, { ...filter, ...pageOf(visit) }),
   ]);
   const { channels } = visit.config.notify;
   return {
@@ -35,25 +30,19 @@ export const noticesPage = definePage(PATH, async (visit) => {
     }</p>
 <h2>Open problems</h2>
 ${taskList(problems, visit)}
-${troubleTable(troubles, visit)}
-<h2>Notices</h2>
-${form()}
-${noticeTable(notices, visit)}`,
-  };
-});
-
-function troubleTable(troubles: readonly ChannelTrouble[], visit: Visit): Html | null {
-  if (troubles.length === 0) return null;
-  return html`<h2>Channels that do not accept notices</h2>
-${table({ rows: troubles, about: 'Channels that do not accept notices', visit: null, none: '' }, [
+${tablePart('Channels that do not accept notices', { rows: troubles }, [
   column('Channel', ({ channel }) => channel),
   number('Waiting', ({ failing }) => formatCount(failing)),
   number('Given up', ({ givenUp }) => formatCount(givenUp)),
   column('Why', ({ lastError }) => lastError),
   column('Since', ({ since }) => instant(since, visit)),
   column('Next', ({ channel }) => html`<code>npx influencer-sync notify test ${channel}</code>`),
-])}`;
-}
+])}
+<h2>Notices</h2>
+${form()}
+${noticeTable(notices, visit)}`,
+  };
+});
 
 function noticeTable(notices: readonly ListedNotice[], visit: Visit): Html {
   return pagedTable(

@@ -39,16 +39,7 @@ import {
   orderColumns,
   pagedTable,
 } from '../markup/parts.ts';
-import {
-  COUNT_LIMIT,
-  dayOf,
-  keyOf,
-  optionOf,
-  PAGE_ROWS,
-  queryWithout,
-  textOf,
-  wordOf,
-} from '../read-query.ts';
+import { COUNT_LIMIT, dayOf, keyedPageOf, optionOf, queryWithout, textOf, wordOf } from '../read-query.ts';
 
 const PATH = '/orders';
 /** Most values of each facet. */
@@ -101,8 +92,7 @@ export const ordersPage = definePage(PATH, async (visit) => {
     listOrders(visit.db, {
       ...filter,
       disposition: outcome,
-      limit: PAGE_ROWS + 1,
-      after: keyOf(visit, { at: 'instant', job: 'text', source: 'text', orderId: 'text' }),
+      ...keyedPageOf(visit, { at: 'instant', job: 'text', source: 'text', orderId: 'text' }),
     }),
     countFacets(visit.db, { ...filter, disposition: outcome, limit: COUNT_LIMIT, values: SHOWN_VALUES }),
     countOutcomes(visit.db, filter),

@@ -21,7 +21,7 @@ import {
 import { definePage, type Shown, type Visit } from '../console-page.ts';
 import { byId, byText, byWord, readFilter } from '../markup/filter.ts';
 import { anchor, factList, isFiltered, missing, pagedTable } from '../markup/parts.ts';
-import { keyOf, PAGE_ROWS } from '../read-query.ts';
+import { keyedPageOf } from '../read-query.ts';
 
 const PATH = '/rejected';
 const MAX_DOWNLOAD_ROWS = 10_000;
@@ -43,15 +43,10 @@ export const rejectedPage = definePage(PATH, async (visit) => {
   // Of a run, also those that are settled.
   const filter = { ...of, runId, isOpen: runId === null, sources: source === null ? null : [source] };
   if (visit.query.get('download') === 'csv') return download(visit, filter);
-  const after = keyOf(visit, { sourceFileId: 'whole', record: 'whole' });
   const [causes, sources, rows] = await Promise.all([
     listRejectedCauses(visit.db, filter),
     listRejectedSources(visit.db, filter),
-    listRejected(visit.db, {
-      ...filter,
-      limit: PAGE_ROWS + 1,
-      after: after === null ? null : { ...after, record: Number(after.record) },
-    }),
+    listRejected(visit.db, { ...filter, ...keyedPageOf(visit, { sourceFileId: 'whole', record: 'whole' }) }),
   ]);
   const total = causes.reduce((sum, cause) => sum + cause.rows, 0);
   return {

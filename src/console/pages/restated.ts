@@ -14,7 +14,7 @@ import { definePage, type Visit } from '../console-page.ts';
 import { actColumn, actionForm, notOffered } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
 import { anchor, dealAnchor, orderLink, pagedTable } from '../markup/parts.ts';
-import { keyOf, PAGE_ROWS } from '../read-query.ts';
+import { keyedPageOf } from '../read-query.ts';
 
 const PATH = '/restated';
 
@@ -37,8 +37,7 @@ export const restatedPage = definePage(PATH, async (visit) => {
   const sums = await sumOtherCurrency(visit.db, filter);
   const rows = await listOtherCurrency(visit.db, {
     ...filter,
-    limit: PAGE_ROWS + 1,
-    after: keyOf(visit, { source: 'text', orderId: 'text', entryId: 'text' }),
+    ...keyedPageOf(visit, { source: 'text', orderId: 'text', entryId: 'text' }),
   });
   return {
     title: 'Posted, and stated in another currency since',
@@ -62,21 +61,18 @@ ${
   rows.length === 0
     ? null
     : html`<h2>Orders</h2>
-${pagedTable(
-  { rows, visit, about: 'Orders in another currency', none: '', key: ['source', 'orderId', 'entryId'] },
-  [
-    column('Order', (row) => anchor(orderLink(visit, row), row.orderId)),
-    column('Source', (row) => row.source),
-    column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
-    number('Sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
-    number('Stated now', ({ total, statedIn }) => formatKnown(total, statedIn)),
-    number('Refunded', ({ refunded, statedIn }) => formatKnown(refunded, statedIn)),
-    actColumn(visit, '/restated/settle', [
-      'Decide',
-      (row) => anchor(visit.link(PATH, { source: row.source, order: row.orderId }), 'Decide about it alone'),
-    ]),
-  ],
-)}`
+${pagedTable({ rows, visit, about: 'Orders in another currency', key: ['source', 'orderId', 'entryId'] }, [
+  column('Order', (row) => anchor(orderLink(visit, row), row.orderId)),
+  column('Source', (row) => row.source),
+  column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+  number('Sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
+  number('Stated now', ({ total, statedIn }) => formatKnown(total, statedIn)),
+  number('Refunded', ({ refunded, statedIn }) => formatKnown(refunded, statedIn)),
+  actColumn(visit, '/restated/settle', [
+    'Decide',
+    (row) => anchor(visit.link(PATH, { source: row.source, order: row.orderId }), 'Decide about it alone'),
+  ]),
+])}`
 }`,
   };
 });

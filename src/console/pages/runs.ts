@@ -38,10 +38,10 @@ import {
   missing,
   nothing,
   pagedTable,
-  type TableColumn,
   table,
+  tablePart,
 } from '../markup/parts.ts';
-import { COUNT_LIMIT, idOf, PAGE_ROWS, wordOf } from '../read-query.ts';
+import { COUNT_LIMIT, pageOf, wordOf } from '../read-query.ts';
 import { runUnits } from './workers.ts';
 
 const PATH = '/runs';
@@ -70,7 +70,7 @@ export const runsPage = definePage(PATH, async (visit) => {
   const until = new Date(scale.from.getTime() + scale.spans * scale.spanSeconds * 1000);
   const [groups, rows, count] = await Promise.all([
     readTimeline(db, { ...scale, jobs, until }),
-    listRuns(db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
+    listRuns(db, { ...filter, ...pageOf(visit) }),
     countRuns(db, { ...filter, limit: COUNT_LIMIT }),
   ]);
   const days = Math.round((until.getTime() - scale.from.getTime()) / DAY_MS);
@@ -81,7 +81,6 @@ export const runsPage = definePage(PATH, async (visit) => {
 ${
   groups.length === 0
     ? nothing({
-        visit: null,
         none: html`Nothing was due on these days. <code>serve</code> runs jobs on schedule; the list below also has the runs that were started with a command.`,
       })
     : slotTimeline(jobs, groups, {
@@ -207,7 +206,7 @@ ${cells.map((cell) => markOf(cell, { scale, row: jobs.indexOf(cell.job), href: h
 `,
   )}</ul>
 <details><summary>The numbers</summary>
-${table({ rows: days, about: 'Slots by day and job', visit: null, none: 'None.' }, [
+${table({ rows: days, about: 'Slots by day and job', none: 'None.' }, [
   column('Day', (day: string) => day),
   ...jobs.map((job) =>
     column(job, (day: string) => {
@@ -385,15 +384,8 @@ function hasRows(counts: object): counts is FileCounts {
   );
 }
 
-/** A part of the page. Nothing if it has no rows: a run that failed early did little of what others do. */
-function part<Row>(title: string, rows: readonly Row[], columns: readonly TableColumn<Row>[]): Html | null {
-  if (rows.length === 0) return null;
-  return html`<h2>${title}</h2>
-${table({ rows, about: `${title} of the run`, visit: null, none: '' }, columns)}`;
-}
-
 function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): Html {
-  const shown = part('Files', files, [
+  const shown = tablePart('Files', { rows: files, about: 'Files of the run' }, [
     column('File', ({ source, uri }) =>
       anchor(visit.link('/files', { source, file: fileName(uri) }), fileName(uri)),
     ),
@@ -429,7 +421,7 @@ function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
   const about = `Run ${now.runId} compared with run ${before.runId}`;
   return html`<h2>Compared with ${anchor(visit.link(`/runs/${before.runId}`), `run ${before.runId}`)}</h2>
 ${before.counts === null ? html`<p>It stored no counts.</p>` : null}
-${table({ rows, about, visit: null, none: 'Nothing to compare.' }, [
+${table({ rows, about, none: 'Nothing to compare.' }, [
   column('What', ([name]) => name),
   number(`Run ${before.runId}`, ([, value]) => value),
   number(`Run ${now.runId}`, ([, , value]) => value),
@@ -484,7 +476,7 @@ function shown(value: unknown): string {
 
 /** Shows what a run did: steps, requests and messages. */
 function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun, visit: Visit): Html {
-  return html`${part('Steps', steps, [
+  return html`${tablePart('Steps', { rows: steps, about: 'Steps of the run' }, [
     column(
       'Step',
       ({ label, times }) =>
@@ -495,7 +487,7 @@ function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun,
     number('Done', describeDone),
     column('Unit', ({ unit }) => unit),
   ])}
-${part('Requests to the service', requests, [
+${tablePart('Requests to the service', { rows: requests, about: 'Requests to the service of the run' }, [
   column('Operation', ({ operation }) => operation),
   ...(['requests', 'answered', 'refused', 'throttled', 'failed'] as const).map((name) =>
     number(capital(name), (each: RunRequests) => formatCount(each[name])),

@@ -14,7 +14,7 @@ import { definePage, type Visit } from '../console-page.ts';
 import { actColumn, actionForm, notOffered } from '../markup/action-form.ts';
 import { byDay, byOption, byText, readFilter } from '../markup/filter.ts';
 import { anchor, badge, instant, pagedTable, table, zonedTime } from '../markup/parts.ts';
-import { keyOf, PAGE_ROWS } from '../read-query.ts';
+import { keyedPageOf } from '../read-query.ts';
 
 const PATH = '/schedules';
 const STATES = ['done', 'failed', 'missed', 'skipped', 'late', 'running', 'due', 'waiting'];
@@ -23,7 +23,6 @@ const SHOWN_SLOTS = 3;
 /** When each job runs next, and the results of its slots. */
 export const schedulesPage = definePage(PATH, async (visit) => {
   const { db } = visit;
-  const after = keyOf(visit, { slot: 'instant', job: 'text' });
   const { filter, form } = readFilter(visit, {
     job: byText('Job', Object.keys(visit.config.jobs)),
     state: byOption('State', STATES),
@@ -33,11 +32,7 @@ export const schedulesPage = definePage(PATH, async (visit) => {
   const [paused, served, slots] = await Promise.all([
     listPausedJobs(db),
     isServed(db),
-    listSlots(db, {
-      ...filter,
-      after: after === null ? null : [after.slot, after.job],
-      limit: PAGE_ROWS + 1,
-    }),
+    listSlots(db, { ...filter, ...keyedPageOf(visit, { slot: 'instant', job: 'text' }) }),
   ]);
   const isScheduled = Object.values(visit.config.jobs).some(({ schedule }) => schedule !== null);
   return {
@@ -55,12 +50,7 @@ function jobsTable(paused: readonly PausedJob[], visit: Visit): Html {
   const { jobs } = visit.config;
   const gone = paused.filter(({ job }) => jobs[job] === undefined);
   return html`${table(
-    {
-      rows: Object.values(jobs),
-      about: 'Jobs and their schedules',
-      visit: null,
-      none: 'The configuration has no jobs.',
-    },
+    { rows: Object.values(jobs), about: 'Jobs and their schedules', none: 'The configuration has no jobs.' },
     [
       column('Job', ({ name }) => anchor(visit.link('/runs', { job: name }), name)),
       column('When', whenOf),

@@ -43,7 +43,6 @@ export const searchPage = definePage('/search', async (visit) => {
       {
         rows: shown,
         about: 'What was found',
-        visit: null,
         none: `${text === null ? '' : 'Nothing was found. '}An order is found by its whole id or name; a creator, deal, code or file by a part of its name; a run by its number.`,
       },
       [

@@ -74,12 +74,13 @@ ${failedTable(failed, visit)}`;
 }
 
 function workersTable(workers: readonly RegisteredWorker[], visit: Visit): Html {
-  const shown = table(
+  return table(
     {
-      rows: workers.slice(0, SHOWN_WORKERS),
+      rows: workers,
       about: 'Workers',
-      visit: null,
       none: 'No worker is registered.',
+      most: SHOWN_WORKERS,
+      others: html`more; <code>npx influencer-sync status</code> lists all that run`,
     },
     [
       column('Worker', ({ host, pid }) => html`${host} <small>process ${pid}</small>`),
@@ -95,9 +96,6 @@ function workersTable(workers: readonly RegisteredWorker[], visit: Visit): Html 
       column('Doing', (worker) => doingOf(worker, visit)),
     ],
   );
-  return workers.length > SHOWN_WORKERS
-    ? html`${shown}<p class="dim">and more; <code>npx influencer-sync status</code> lists all that run</p>`
-    : shown;
 }
 
 function stateOf({ isAlive, drainingSince, units }: RegisteredWorker, visit: Visit): Html {
@@ -122,7 +120,7 @@ function unitOf(unit: UnitInHand, visit: Visit): Html {
 }
 
 function queuesTable(queues: readonly UnitQueue[], visit: Visit): Html {
-  return table({ rows: queues, about: 'Queues', visit: null, none: '' }, [
+  return table({ rows: queues, about: 'Queues' }, [
     column('Kind', ({ kind }) => kind),
     column('What a unit does', ({ kind }) => DOES[kind] ?? null),
     number('At a time', ({ places }) => formatCount(places)),
@@ -136,8 +134,8 @@ function queuesTable(queues: readonly UnitQueue[], visit: Visit): Html {
 }
 
 function failedTable(failed: readonly FailedUnits[], visit: Visit): Html {
-  const shown = table(
-    { rows: failed.slice(0, PAGE_ROWS), about: 'Failed units', visit: null, none: 'No unit failed.' },
+  return table(
+    { rows: failed, about: 'Failed units', none: 'No unit failed.', most: PAGE_ROWS, others: 'older ones' },
     [
       column('When', ({ at }) => instant(at, visit)),
       column('Run', ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`)),
@@ -150,7 +148,6 @@ function failedTable(failed: readonly FailedUnits[], visit: Visit): Html {
       column('Retry', (group) => retryOf(group, visit)),
     ],
   );
-  return failed.length > PAGE_ROWS ? html`${shown}<p class="dim">and older ones</p>` : shown;
 }
 
 function whyOf({ message, help, host, pid }: FailedUnits): Html {
@@ -198,7 +195,7 @@ function unitCount(kind: string, count: number): string {
 export function runUnits(units: readonly RunUnits[], visit: Visit): Html | null {
   if (units.length === 0) return null;
   return html`<h2>Done by workers <small>in units of work</small></h2>
-${table({ rows: units, about: 'Units of work of the run', visit: null, none: '' }, [
+${table({ rows: units, about: 'Units of work of the run' }, [
   column('Kind', ({ kind }) => kind),
   column('What a unit does', ({ kind }) => DOES[kind] ?? null),
   column(

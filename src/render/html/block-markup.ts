@@ -123,8 +123,9 @@ const WHOLE_NUMBER = 22;
 const CARD_COLUMNS = 3;
 
 /**
- * Renders a table. The first column is the header of its row. A style sheet can show the rows of a table with many columns
- * as cards on a narrow window, with the title of a column above each value, so that no column is ever cut.
+ * Renders a table. Columns without any value are left out. The first one is the header of its row. A style sheet can show
+ * the rows of a table with many columns as cards on a narrow window, with the title of a column above each value, so that
+ * no column is ever cut.
  *
  * @param options.about what the rows are, for screen readers.
  */
@@ -133,23 +134,22 @@ export function rowsMarkup<Row>(
   columns: readonly ColumnOf<Row, HtmlValue>[],
   { about, caption = null }: { about?: string; caption?: string | null } = {},
 ): Html {
-  const isWide = columns.length >= CARD_COLUMNS;
+  const shown = columns
+    .map(({ title, align, cell }) => {
+      const isNumber = align === 'right';
+      return { title, isNumber, cells: rows.map((row) => cellOf(cell(row), isNumber)) };
+    })
+    .filter(({ cells }) => cells.some(({ isEmpty }) => !isEmpty));
+  const isWide = shown.length >= CARD_COLUMNS;
   const tag = about === undefined ? html`div` : html`section`;
   return html`<${tag} class="wide${isWide ? ' cards' : ''}" tabindex="0"${about === undefined ? null : html` aria-label="${about}"`}><table>
 ${caption === null ? null : html`<caption>${caption}</caption>`}
-<thead><tr>${columns.map(({ title, align }) => (title === '' ? html`<td></td>` : html`<th scope="col"${classOf(align === 'right' ? 'number' : '')}>${title}</th>`))}</tr></thead>
+<thead><tr>${shown.map(({ title, isNumber }) => (title === '' ? html`<td></td>` : html`<th scope="col"${classOf(isNumber ? 'number' : '')}>${title}</th>`))}</tr></thead>
 <tbody>
 ${rows.map(
-  (row) =>
-    html`<tr data-row>${columns.map(({ title, align, cell }, index) => {
-      const shown = cell(row);
-      // A long list of amounts ends its lines between them.
-      const value = html`${typeof shown === 'string' && shown.length > WHOLE_NUMBER ? keepAmounts(shown) : shown}`;
-      const text = value
-        .toString()
-        .replace(/<[^<>]*>/g, ' ')
-        .trim();
-      const looks = classOf(looksOf(text, align === 'right'));
+  (_, place) =>
+    html`<tr data-row>${shown.map(({ title, cells }, index) => {
+      const { value, text = '', looks } = cells[place] ?? {};
       const named = isWide ? html` data-title="${title}"` : null;
       // A name says what it is; a number alone does not.
       return index === 0
@@ -159,6 +159,15 @@ ${rows.map(
 `,
 )}</tbody></table></${tag}>
 `;
+}
+
+/** Renders a cell once, with what its column and its looks depend on. */
+function cellOf(shown: HtmlValue, isNumber: boolean) {
+  // A long list of amounts ends its lines between them.
+  const value = html`${typeof shown === 'string' && shown.length > WHOLE_NUMBER ? keepAmounts(shown) : shown}`;
+  const markup = value.toString().trim();
+  const text = markup.replace(/<[^<>]*>/g, ' ').trim();
+  return { value, text, isEmpty: markup === '', looks: classOf(looksOf(text, isNumber)) };
 }
 
 /** Joins each amount with its currency, so that no line ends between them. */

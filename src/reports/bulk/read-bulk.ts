@@ -12,6 +12,7 @@ import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 import { type Block, item, say } from '../../render/block.ts';
 import { entrySubject } from '../lives/entry-lives.ts';
+import type { Page } from '../page.ts';
 
 /** A preview is shown as expired after its expiry, whether or not a process has marked it. */
 const columns = sql`
@@ -48,11 +49,8 @@ export async function findBulkProcess(
 /** A bulk action with the number of entries that it has settled so far. */
 export type ListedBulk = Bulk & { readonly settled: number };
 
-/**
- * Lists bulk actions, newest first.
- * @param options.after `bulkId` of the last row of the previous page.
- */
-export function listBulks(db: Database, { limit, after = null }: { limit: number; after?: string | null }) {
+/** Lists bulk actions, newest first; their key is `bulkId`. */
+export function listBulks(db: Database, { limit, after = null }: Page) {
   return rowsOf<ListedBulk>(db)`
     select ${columns}, coalesce(b.settled, c.settled)::float8 as settled
     from ops.bulk_actions b
@@ -95,19 +93,12 @@ export type ListedBulkItem = {
 };
 
 /**
- * Lists the entries or files of a bulk action by number.
- *
+ * Lists the entries or files of a bulk action by number; their key is `subjectId`.
  * @param options.outcome only items with this outcome; `waiting` for those without one.
- * @param options.after `subjectId` of the last row of the previous page.
  */
 export function listBulkItems(
   db: Database,
-  {
-    bulkId,
-    limit,
-    after = null,
-    outcome = null,
-  }: { bulkId: string; limit: number; after?: string | null; outcome?: string | null },
+  { bulkId, limit, after = null, outcome = null }: Page & { bulkId: string; outcome?: string | null },
 ) {
   return rowsOf<ListedBulkItem>(db)`
     select i.subject_id as "subjectId",

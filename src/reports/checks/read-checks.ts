@@ -6,13 +6,14 @@ import type { ReadFor } from '../../core/layout.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { type FreshnessVerdict, judgeFreshness } from '../../intake/checks/freshness.ts';
+import type { Page } from '../page.ts';
 import { unreportedRuns } from '../runs/list-runs.ts';
 
 /** How long an unacknowledged warning is listed. A finding that holds a file is listed as long as the file is held. */
 const LISTED_DAYS = 14;
 
 /**
- * Lists unacknowledged findings, newest first: those that hold a file, and warnings of the last two weeks.
+ * Lists unacknowledged findings, newest first, with the key `findingId`: those that hold a file, and warnings of the last two weeks.
  *
  * @param options.sources only those of these sources.
  * @param options.reportOf a run: only warnings about its files and about those of earlier runs that could not
@@ -20,15 +21,13 @@ const LISTED_DAYS = 14;
  */
 export function listFindings(
   db: Database,
-  options: {
-    readonly sources?: readonly string[];
-    readonly reportOf?: string;
-    readonly limit?: number;
-    /** `findingId` of the last row of the previous page. */
-    readonly after?: string | null;
-  } = {},
+  {
+    sources = null,
+    reportOf,
+    limit = null,
+    after = null,
+  }: Partial<Page> & { sources?: readonly string[] | null; reportOf?: string } = {},
 ) {
-  const { sources = null, reportOf, limit = null, after = null } = options;
   const isOfRun =
     reportOf === undefined
       ? sql`(g.verdict = 'held' or g.found_at > clock_timestamp() - ${LISTED_DAYS}::integer * interval '1 day')`

@@ -3,6 +3,7 @@ import { foldCode } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 import { spellingsOf } from '../find-handles.ts';
+import type { ColumnKey, Page } from '../page.ts';
 
 /** A code in orders that has no owner. */
 export type UnownedCode = {
@@ -54,7 +55,13 @@ export type AssignedCode = Omit<OwnedCode, 'line' | 'isAssigned' | 'validFrom' |
   readonly overriddenBy: number | null;
 };
 
-export type CodeFilter = { readonly job?: string | null; readonly code?: string | null };
+export type CodeFilter = {
+  readonly job?: string | null;
+  /** A part of the code. */
+  readonly code?: string | null;
+  /** The code itself, folded. */
+  readonly folded?: string | null;
+};
 
 /** Orders that carried a code on one day, cancelled ones and tests left out. */
 export type CodeUseDay = {
@@ -96,11 +103,7 @@ export function listUnownedCodes(
     code = null,
     folded = null,
     currency = null,
-  }: CodeFilter & {
-    readonly folded?: string | null;
-    readonly currency?: string | null;
-    readonly limit: number;
-  },
+  }: CodeFilter & { currency?: string | null; limit: number },
 ) {
   return rowsOf<UnownedCode>(db)`
     select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency,
@@ -175,17 +178,11 @@ const owner = sql`c.brand_id as "brandId", c.influencer_handle as "influencerHan
  *
  * @param options.which `all`; `ambiguous`: codes with several owners at the same time; `expiring`: codes
  *   whose validity ends within 30 days or has ended.
- * @param options.after key of the last row of the previous page.
  */
 export function listOwnedCodes(
   db: Database,
-  options: CodeFilter & {
-    readonly which: 'all' | 'ambiguous' | 'expiring';
-    /** The code itself, folded; `code` is a part of it. */
-    readonly folded?: string | null;
-    readonly limit: number;
-    readonly after?: { readonly job: string; readonly folded: string; readonly line: number } | null;
-  },
+  options: CodeFilter &
+    Page<ColumnKey<'job' | 'folded' | 'line'>> & { which: 'all' | 'ambiguous' | 'expiring' },
 ) {
   const { which, limit, job = null, code = null, folded = null, after = null } = options;
   const only = {
@@ -227,12 +224,7 @@ export function listAssignedCodes(
     code = null,
     after = null,
     limit,
-  }: CodeFilter & {
-    readonly folded?: string | null;
-    readonly limit: number;
-    /** Key of the last row of the previous page. */
-    readonly after?: { readonly job: string; readonly folded: string } | null;
-  },
+  }: CodeFilter & Page<ColumnKey<'job' | 'folded'>>,
 ) {
   return rowsOf<AssignedCode>(db)`
     select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFrom",

@@ -8,6 +8,7 @@ import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
 import { isAbandoned, isDoubt, isRefusedAndGone } from '../../rollups/disposition.ts';
 import { spellingsOf } from '../find-handles.ts';
 import { entrySubject } from '../lives/entry-lives.ts';
+import type { ColumnKey, Page } from '../page.ts';
 
 export type DoubtFilter = {
   readonly job?: string | null;
@@ -19,17 +20,10 @@ export type DoubtFilter = {
   readonly sinceBefore?: Date | null;
 };
 
-/** Key with which the next page begins. */
-export type DoubtKey = Pick<Doubt, 'since' | 'entryId'>;
-
 /** Lists entries in doubt, oldest first, with what is known about each. */
 export function listDoubts(
   db: Database,
-  {
-    limit = null,
-    after = null,
-    ...filter
-  }: DoubtFilter & { readonly limit?: number | null; readonly after?: DoubtKey | null } = {},
+  { limit = null, after = null, ...filter }: DoubtFilter & Partial<Page<ColumnKey<'since' | 'entryId'>>> = {},
 ) {
   const isBehind =
     after === null

@@ -5,6 +5,7 @@ import type { HeldFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
+import type { Page } from '../page.ts';
 
 /** The last reading of a file name, with the run that read it. */
 export type ListedFile = Omit<KnownFile, 'version' | 'state' | 'olderOrders' | 'ageBasis'> & {
@@ -30,14 +31,8 @@ export type FileFilter = {
 
 const stateOf = sql`case f.state when 'sealed' then 'read' else f.state end`;
 
-/**
- * Lists the last reading of each file name, newest first; see also `listKnownFiles`.
- * @param options.after id of the last row of the previous page.
- */
-export async function listFilesRead(
-  db: Database,
-  { limit, after = null, ...filter }: FileFilter & { readonly limit: number; readonly after?: string | null },
-): Promise<readonly ListedFile[]> {
+/** Lists the last reading of each file name, newest first, with its id as the key; see also `listKnownFiles`. */
+export function listFilesRead(db: Database, { limit, after = null, ...filter }: FileFilter & Page) {
   return select(
     db,
     sql`

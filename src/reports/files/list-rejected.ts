@@ -3,10 +3,11 @@ import type { RejectedRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowsOf } from '../../db/statement.ts';
 import { statedId } from '../../intake/orders/order-by-age.ts';
+import type { ColumnKey, Page } from '../page.ts';
 import { unreportedRuns } from '../runs/list-runs.ts';
 
 /** Selects rejected rows. What is null or omitted selects all. */
-export type RejectedFilter = {
+export type RejectedFilter = Partial<Page<ColumnKey<'sourceFileId' | 'record'>>> & {
   readonly runId?: string | null;
   /** A run: rejected rows of its report, that is its own and those of earlier runs that could not report them. */
   readonly reportOf?: string | null;
@@ -21,9 +22,6 @@ export type RejectedFilter = {
   readonly orders?: readonly string[] | null;
   /** True: without those that a file which was read later has settled. */
   readonly isOpen?: boolean | null;
-  readonly limit?: number;
-  /** Key of the last row of the previous page. */
-  readonly after?: { readonly sourceFileId: string; readonly record: number } | null;
 };
 
 /** Lists rejected rows by file and line. Includes held files, but not files that are being read. */
@@ -46,7 +44,7 @@ export async function countRejected(db: Database, filter: RejectedFilter = {}): 
   return countOf(db)`
     select coalesce(sum(row_count), 0) as rows
     from (select r.row_count ${matching(filter)}
-      limit ${filter.limit === undefined ? null : filter.limit + 1}::bigint) r`;
+      limit ${filter.limit == null ? null : filter.limit + 1}::bigint) r`;
 }
 
 /** Rejected rows with the same cause. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { ConflictingOrder, ConflictKind, RuleSum } from '../../core/money/conflicts.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
+import type { ColumnKey, Page } from '../page.ts';
 
 export type ConflictFilter = {
   /** First and last month as `2026-10`, in UTC, both included; null for no limit. */
@@ -11,9 +12,6 @@ export type ConflictFilter = {
   /** A deal that is credited, or that one of the rules would credit. */
   readonly dealId?: string | null;
 };
-
-/** Key of an order, with which the next page begins. */
-export type ConflictKey = Pick<ConflictingOrder, 'day' | 'job' | 'source' | 'orderId'>;
 
 /** Finds the newest month with an order in conflict, as `2026-10`; null if there is none. */
 export async function findNewestConflict(db: Database): Promise<string | null> {
@@ -25,11 +23,7 @@ export async function findNewestConflict(db: Database): Promise<string | null> {
 /** Lists orders with evidence for more than one owner, newest first. */
 export function listConflicts(
   db: Database,
-  {
-    limit,
-    after = null,
-    ...filter
-  }: ConflictFilter & { readonly limit: number; readonly after?: ConflictKey | null },
+  { limit, after = null, ...filter }: ConflictFilter & Page<ColumnKey<'day' | 'job' | 'source' | 'orderId'>>,
 ) {
   const isAfter =
     after === null

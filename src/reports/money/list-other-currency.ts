@@ -5,6 +5,7 @@ import { foldOrderId } from '../../core/text/order-key.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { onceHeld } from '../../money/read-statement.ts';
+import type { ColumnKey, Page } from '../page.ts';
 
 /** An order that was posted, and that an export states in another currency since. */
 export type OtherCurrency = {
@@ -39,9 +40,6 @@ export type OtherCurrencyFilter = {
 /**
  * Lists posted orders that an export states in another currency since, or again although a person decided that they come to
  * nothing, and that no decision has settled: by source and id.
- *
- * @param options.after the key of the last row before them: source, id and entry.
- * @param options.limit the first ones only.
  */
 export function listOtherCurrency(
   db: Database,
@@ -49,10 +47,7 @@ export function listOtherCurrency(
     after = null,
     limit = null,
     ...filter
-  }: OtherCurrencyFilter & {
-    readonly after?: Readonly<Record<'source' | 'orderId' | 'entryId', string>> | null;
-    readonly limit?: number | null;
-  },
+  }: OtherCurrencyFilter & Partial<Page<ColumnKey<'source' | 'orderId' | 'entryId'>>>,
 ) {
   return rowsOf<OtherCurrency>(db)`
     select h.entry_id as "entryId", h.adjustment_id as "adjustmentId", e.job, t.source,

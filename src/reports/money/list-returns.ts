@@ -9,6 +9,7 @@ import {
 import { minorDigits } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
+import type { ColumnKey, Page } from '../page.ts';
 
 /** A creator: spellings of their handle (`spellingsOf`), and deals that name them (`listNamedDeals`). */
 export type NamedCreator = { readonly spellings: readonly string[]; readonly deals: readonly string[] };
@@ -24,9 +25,6 @@ export type ReturnFilter = {
   readonly creator?: NamedCreator | null;
   readonly currency?: string | null;
 };
-
-/** Key of a sum, with which the next page begins. */
-export type ReturnKey = { readonly currency: string; readonly rank: string; readonly key: string };
 
 /** SQL for the key of each kind of group. An unknown deal, for example of a code's fee, has an empty key. */
 const KEYS: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
@@ -101,13 +99,12 @@ function sumOf(amount: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** What a page of sums is asked for. */
-type ReturnPage = ReturnFilter & {
-  readonly by: ReturnGroup;
-  readonly limit: number;
-  readonly after?: ReturnKey | null;
-  /** Currency into which all amounts are converted (statements.reporting_currency); null to keep each in its own. */
-  readonly inCurrency?: string | null;
-};
+type ReturnPage = ReturnFilter &
+  Page<ColumnKey<'currency' | 'rank' | 'key'>> & {
+    readonly by: ReturnGroup;
+    /** Currency into which all amounts are converted (statements.reporting_currency); null to keep each in its own. */
+    readonly inCurrency?: string | null;
+  };
 
 /** A sum of a page, and the deals whose rows it adds up; empty stands for rows of no deal. */
 export type ReturnParts = {
@@ -231,19 +228,14 @@ export function listCustomersWon(
     after = null,
     areMostFirst = false,
     ...filter
-  }: ReturnFilter & {
-    readonly limit: number;
-    readonly areMostFirst?: boolean;
-    /** Month, deal, brand and currency of the last row of the previous page. */
-    readonly after?: readonly [month: string, dealId: string, brandId: string, currency: string] | null;
-  },
+  }: ReturnFilter & Page<ColumnKey<'month' | 'dealId' | 'brandId' | 'currency'>> & { areMostFirst?: boolean },
 ) {
-  const [month = '', dealId = '', brandId = '', currency = ''] = after ?? [];
   const isAfter =
     after === null
       ? sql`true`
-      : sql`(month_utc < ${`${month}-01`}::date or month_utc = ${`${month}-01`}::date
-          and (deal_id, coalesce(brand_id, ''), currency) > (${dealId}, ${brandId}, ${currency}))`;
+      : sql`(month_utc < ${`${after.month}-01`}::date or month_utc = ${`${after.month}-01`}::date
+          and (deal_id, coalesce(brand_id, ''), currency)
+            > (${after.dealId}, ${after.brandId}, ${after.currency}))`;
   return rowsOf<CustomersWon>(db)`
     select to_char(month_utc, 'YYYY-MM') as month, deal_id as "dealId",
       influencer_handle as "influencerHandle", coalesce(brand_id, '') as "brandId",

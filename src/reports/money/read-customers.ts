@@ -1,5 +1,6 @@
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
+import type { ColumnKey, Page } from '../page.ts';
 
 /** An influencer among the customers of a brand: the public profile, without an e-mail address. */
 export type FoundInfluencer = {
@@ -47,13 +48,7 @@ export function listRefusals(db: Database, { limit }: { limit: number }) {
     limit ${limit}`;
 }
 
-/** Key with which the next page of influencers begins. */
-export type InfluencerKey = {
-  readonly followers: string;
-  readonly platform: string;
-  readonly userId: string;
-  readonly brandId: string;
-};
+type InfluencerKey = ColumnKey<'followers' | 'platform' | 'userId' | 'brandId'>;
 
 /**
  * Lists influencers found among customers, those with the most followers first; with `isWithoutDeal`, only those
@@ -61,14 +56,13 @@ export type InfluencerKey = {
  */
 export function listInfluencers(
   db: Database,
-  options: {
-    readonly limit: number;
-    readonly after?: InfluencerKey | null;
-    readonly brand?: string | null;
-    readonly isWithoutDeal?: boolean;
-  },
+  {
+    limit,
+    after = null,
+    brand = null,
+    isWithoutDeal = false,
+  }: Page<InfluencerKey> & { brand?: string | null; isWithoutDeal?: boolean },
 ) {
-  const { limit, after = null, brand = null, isWithoutDeal = false } = options;
   return rowsOf<FoundInfluencer & { readonly key: InfluencerKey }>(db)`
     select i."brandId", i."brandName", i.platform, i.username, i.followers, i.orders, i.spent, i.currency,
       i."dealId", i."lookedUpAt",

@@ -6,6 +6,7 @@ import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { type Block, item, say, section } from '../../render/block.ts';
 import { clause, plural } from '../../render/text.ts';
+import type { Page } from '../page.ts';
 
 /** An open problem, as in its last or next notice. */
 export type OpenProblem = Problem & { readonly problemId: string };
@@ -48,15 +49,11 @@ export type ListedNotice = {
   }[];
 };
 
-/**
- * Lists notices with their deliveries, newest first.
- * @param options.after `noticeId` of the last row of the previous page.
- */
+/** Lists notices with their deliveries, newest first; their key is `noticeId`. */
 export function listNotices(
   db: Database,
-  options: { readonly limit: number; readonly after?: string | null; readonly problem?: string | null },
+  { limit, after = null, problem = null }: Page & { problem?: string | null },
 ) {
-  const { limit, after = null, problem = null } = options;
   return rowsOf<ListedNotice>(db)`
     select n.notice_id as "noticeId", n.created_at as "createdAt", n.event,
       n.message ->> 'problem' as problem, n.message ->> 'job' as job,

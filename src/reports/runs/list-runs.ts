@@ -3,6 +3,7 @@ import type { RunAmount } from '../../core/report.ts';
 import type { RunActivity, RunRequests, RunStep } from '../../core/run.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
+import type { Page } from '../page.ts';
 
 export type ListedRun = {
   readonly runId: string;
@@ -60,21 +61,16 @@ const LAST_OF_EACH_JOB = sql`(
     cross join lateral (select * from ops.runs o where o.job = j.job order by o.run_id desc limit 1) l
 ) r`;
 
-/**
- * Lists runs, newest first.
- *
- * @param options.perJob only the last run of each job.
- * @param options.after `runId` of the last row of the previous page.
- */
+/** Lists runs, newest first, with the key `runId`. @param options.perJob only the last run of each job. */
 export function listRuns(
   db: Database,
-  options: RunFilter & {
-    readonly limit?: number;
-    readonly perJob?: boolean;
-    readonly after?: string | null;
-  } = {},
+  {
+    limit = null,
+    perJob = false,
+    after = null,
+    ...filter
+  }: RunFilter & Partial<Page> & { perJob?: boolean } = {},
 ) {
-  const { limit = null, perJob = false, after = null, ...filter } = options;
   return rowsOf<ListedRun>(db)`
     select ${columns} from ${perJob ? LAST_OF_EACH_JOB : sql`ops.runs r`}
     where ${matches(filter)} and (${after}::bigint is null or r.run_id < ${after}::bigint)

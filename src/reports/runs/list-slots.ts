@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { finds, rowOf, rowsOf } from '../../db/statement.ts';
+import type { ColumnKey, Page } from '../page.ts';
 import { jobsOf } from './list-runs.ts';
 
 export type ListedSlot = {
@@ -39,18 +40,11 @@ const shownState = sql<string>`case
  *
  * @param options.state state as shown, including `late`.
  * @param options.from first day in UTC; `to` is the last one.
- * @param options.after instant and job of the last row of the previous page.
  */
 export function listSlots(
   db: Database,
-  options: {
-    readonly job?: string | null;
-    readonly state?: string | null;
-    readonly from?: string | null;
-    readonly to?: string | null;
-    readonly after?: readonly [slot: string, job: string] | null;
-    readonly limit: number;
-  },
+  options: Page<ColumnKey<'slot' | 'job'>> &
+    Partial<Readonly<Record<'job' | 'state' | 'from' | 'to', string | null>>>,
 ) {
   const { job = null, state = null, from = null, to = null, after = null, limit } = options;
   return rowsOf<ListedSlot>(db)`
@@ -60,7 +54,7 @@ export function listSlots(
     where (${job}::text is null or s.job = ${job}) and (${state}::text is null or ${shownState} = ${state})
       and (${from}::date is null or s.slot >= ${from}::date::timestamp at time zone 'UTC')
       and (${to}::date is null or s.slot < (${to}::date + 1)::timestamp at time zone 'UTC')
-      ${after === null ? sql`` : sql`and (s.slot, s.job) < (${after[0]}::timestamptz, ${after[1]}::text)`}
+      ${after === null ? sql`` : sql`and (s.slot, s.job) < (${after.slot}::timestamptz, ${after.job}::text)`}
     order by s.slot desc, s.job desc limit ${limit}`;
 }
 

@@ -17,7 +17,7 @@ import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actColumn, actionForm } from '../../markup/action-form.ts';
 import { byOption, byText, readFilter } from '../../markup/filter.ts';
 import { anchor, blockList, creatorLink, pagedTable } from '../../markup/parts.ts';
-import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { PAGE_ROWS, pageOf, textOf } from '../../read-query.ts';
 
 const PATH = '/claims';
 
@@ -30,8 +30,7 @@ export const claimsPage = definePage(PATH, async (visit) => {
   const { creator } = filter;
   const format = textOf(visit, 'reply');
   if (creator !== null && (format === 'csv' || format === 'html')) return reply(visit, creator, format);
-  const page = { after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
-  const rows = await readClaims(visit.db, { ...filter, ...page }, claimRulesOf(visit.config));
+  const rows = await readClaims(visit.db, { ...filter, ...pageOf(visit) }, claimRulesOf(visit.config));
   const shown = rows.slice(0, PAGE_ROWS);
   // Reading lists needs packages that no other page does.
   const { CLAIM_COLUMNS } = await import('../../../money/claims/parse-claims.ts');

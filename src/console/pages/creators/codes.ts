@@ -37,8 +37,9 @@ import {
   orderColumns,
   pagedTable,
   table,
+  tablePart,
 } from '../../markup/parts.ts';
-import { dayOf, keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { dayOf, keyedPageOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/codes';
 const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
@@ -93,11 +94,8 @@ async function unowned(filter: CodeFilter, visit: Visit): Promise<Html> {
 }
 
 async function assigned(filter: CodeFilter, visit: Visit): Promise<Html> {
-  const rows = await listAssignedCodes(visit.db, {
-    ...filter,
-    limit: PAGE_ROWS + 1,
-    after: keyOf(visit, { job: 'text', folded: 'text' }),
-  });
+  const page = keyedPageOf(visit, { job: 'text', folded: 'text' });
+  const rows = await listAssignedCodes(visit.db, { ...filter, ...page });
   return pagedTable(
     {
       rows,
@@ -137,12 +135,8 @@ async function owned(
   filter: CodeFilter & { readonly which: 'all' | 'ambiguous' | 'expiring' },
   visit: Visit,
 ): Promise<Html> {
-  const after = keyOf(visit, { job: 'text', folded: 'text', line: 'whole' });
-  const rows = await listOwnedCodes(visit.db, {
-    ...filter,
-    limit: PAGE_ROWS + 1,
-    after: after === null ? null : { ...after, line: Number(after.line) },
-  });
+  const page = keyedPageOf(visit, { job: 'text', folded: 'text', line: 'whole' });
+  const rows = await listOwnedCodes(visit.db, { ...filter, ...page });
   return pagedTable(
     { rows, visit, about: 'Codes with an owner', none: 'There are none.', key: ['job', 'folded', 'line'] },
     [
@@ -264,7 +258,7 @@ ${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(u
 ${isUnowned || needsOwner ? null : owning}
 <h2>Orders with this code and without an owner</h2>
 <p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>
-${table({ rows: orders, about: `Newest orders with ${code}`, visit: null, none: 'Every order with this code has an owner, or waits for another reason.' }, orderColumns(visit))}`,
+${table({ rows: orders, about: `Newest orders with ${code}`, none: 'Every order with this code has an owner, or waits for another reason.' }, orderColumns(visit))}`,
   };
 
   function ownerForm(): Html | null {
@@ -410,13 +404,11 @@ function ownerTable(
       from: html`assigned here ${instant(one.assignedAt, visit)} by ${one.assignedBy}${one.withdrawnAt === null ? null : html`, until ${instant(one.withdrawnAt, visit)}`}`,
     })),
   ];
-  if (rows.length === 0) return null;
-  return html`<h2>Owners</h2>
-${table({ rows, about: 'Owners', visit: null, none: '' }, [
-  column('Owner', ({ owner }: (typeof rows)[number]) => owner),
-  column('Valid', ({ valid }) => valid),
-  column('Stated in', ({ from }) => from),
-])}`;
+  return tablePart('Owners', { rows }, [
+    column('Owner', ({ owner }) => owner),
+    column('Valid', ({ valid }) => valid),
+    column('Stated in', ({ from }) => from),
+  ]);
 }
 
 const STATES = ['open', 'acknowledged'] as const;

@@ -40,7 +40,7 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, PAGE_ROWS } from '../../read-query.ts';
+import { keyedPageOf } from '../../read-query.ts';
 import { RETURN_FIELDS, RETURN_KEY, revenueChart, toReturnFilter, withDeals } from '../money/returns.ts';
 import { pdfLink, readRules } from '../money/statements.ts';
 import { validity } from './codes.ts';
@@ -53,7 +53,7 @@ const MONTHS = 12;
 export const creatorsPage = definePage(PATH, async (visit) => {
   const asked = readFilter(visit, RETURN_FIELDS);
   const { filter, months } = await toReturnFilter(asked.filter, visit, { count: MONTHS });
-  const page = { ...filter, by: 'creator', limit: PAGE_ROWS + 1, after: keyOf(visit, RETURN_KEY) } as const;
+  const page = { ...filter, by: 'creator', ...keyedPageOf(visit, RETURN_KEY) } as const;
   const parts = await listReturnParts(visit.db, page);
   const [rows, series] = await Promise.all([
     listReturns(visit.db, { ...page, parts }),
@@ -156,7 +156,6 @@ ${foldedTable(
       .toSorted((one, other) => (one.key < other.key ? 1 : one.key > other.key ? -1 : 0))
       .map((sum) => ({ sum, said: describeReturn(sum) })),
     about: 'By month',
-    visit: null,
     none: 'No order was credited yet.',
     shown: SHOWN_MONTHS,
   },
@@ -174,18 +173,15 @@ ${foldedTable(
 <h2>Statements</h2>
 ${statementTable(statements, { handle, payments, visit })}
 <h2>Codes</h2>
-${table(
-  { rows: codes, about: 'Codes', visit: null, none: 'No code names this creator or one of their deals.' },
-  [
-    column('Code', ({ code, jobs: [job] }) => anchor(visit.link('/codes/assign', { job, code }), code)),
-    column('Valid', (owner) => validity(owner, visit)),
-    column('Jobs', ({ jobs }) => jobs.join(', ')),
-  ],
-)}
+${table({ rows: codes, about: 'Codes', none: 'No code names this creator or one of their deals.' }, [
+  column('Code', ({ code, jobs: [job] }) => anchor(visit.link('/codes/assign', { job, code }), code)),
+  column('Valid', (owner) => validity(owner, visit)),
+  column('Jobs', ({ jobs }) => jobs.join(', ')),
+])}
 <h2>Newest orders <small>${anchor(visit.link('/orders', { creator: handle }), 'All')}</small></h2>
-${table({ rows: newest, about: 'Newest orders', visit: null, none: 'No order was attributed to a deal of this creator.' }, orderColumns(visit))}
+${table({ rows: newest, about: 'Newest orders', none: 'No order was attributed to a deal of this creator.' }, orderColumns(visit))}
 <h2>Deals</h2>
-${foldedTable({ rows: deals, about: 'Deals', visit: null, none: 'The mirror knows no deal of this creator.', shown: SHOWN_MONTHS }, dealColumns(visit))}`,
+${foldedTable({ rows: deals, about: 'Deals', none: 'The mirror knows no deal of this creator.', shown: SHOWN_MONTHS }, dealColumns(visit))}`,
   };
 });
 
@@ -284,7 +280,6 @@ function statementTable(
     {
       rows,
       about: 'Statements',
-      visit: null,
       none: 'Nothing counts in any statement yet, or no rate is known.',
       shown: SHOWN_MONTHS,
     },

@@ -80,7 +80,7 @@ ${
   coverage[0] === undefined
     ? html`<p class="none">Nothing has been mirrored yet. A job of the kind mirror-account does that.</p>`
     : html`<p>As of ${instant(coverage[0].publishedAt, visit)}.</p>
-${table({ rows: coverage, about: 'Coverage of the mirror', visit: null, none: 'None.' }, [
+${table({ rows: coverage, about: 'Coverage of the mirror', none: 'None.' }, [
   column('Discovered through', ({ way }) => way.replaceAll('_', ' ')),
   ...(['known', 'fresh', 'stale', 'unread', 'failing', 'deleted'] as const).map((name) =>
     number(capital(name), (row: (typeof coverage)[number]) => formatCount(row[name])),
@@ -196,17 +196,14 @@ function clickChart(clicks: readonly ClicksOfMonth[]): Html {
 }
 
 function monthTable(months: readonly DealMonth[], { dealId, visit }: { dealId: string; visit: Visit }): Html {
-  return table(
-    { rows: months, about: 'Orders by month', visit: null, none: 'No order was attributed to this deal.' },
-    [
-      column('Month', ({ month }) =>
-        anchor(visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }), month),
-      ),
-      number('Credited', ({ accepted }) => formatCount(accepted)),
-      number('Not settled', ({ open }) => formatCount(open)),
-      number('Credited revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
-    ],
-  );
+  return table({ rows: months, about: 'Orders by month', none: 'No order was attributed to this deal.' }, [
+    column('Month', ({ month }) =>
+      anchor(visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }), month),
+    ),
+    number('Credited', ({ accepted }) => formatCount(accepted)),
+    number('Not settled', ({ open }) => formatCount(open)),
+    number('Credited revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
+  ]);
 }
 
 function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
@@ -216,7 +213,6 @@ function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
         .slice(0, VERSIONS)
         .map((version, index) => ({ version, before: versions[index + 1] ?? null })),
       about: 'History of the deal',
-      visit: null,
       none: 'The mirror has not read this deal yet.',
     },
     [

@@ -18,7 +18,7 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, PAGE_ROWS } from '../../read-query.ts';
+import { keyedPageOf, PAGE_ROWS } from '../../read-query.ts';
 import { orNewest } from './returns.ts';
 
 const PATH = '/money/conflicts';
@@ -40,8 +40,7 @@ export const conflictsPage = definePage(PATH, async (visit) => {
     compareRules(visit.db, { ...filter, limit: PAGE_ROWS }),
     listConflicts(visit.db, {
       ...filter,
-      limit: PAGE_ROWS + 1,
-      after: keyOf(visit, { day: 'day', job: 'text', source: 'text', orderId: 'text' }),
+      ...keyedPageOf(visit, { day: 'day', job: 'text', source: 'text', orderId: 'text' }),
     }),
   ]);
   return {

@@ -24,14 +24,13 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { idOf, monthOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { idOf, monthOf, PAGE_ROWS, pageOf, textOf } from '../../read-query.ts';
 
 const PATH = '/money/payments';
 
 /** What closed statements owe, the payments that were proposed of it, and what the bank said. */
 export const paymentsPage = definePage(PATH, async (visit) => {
-  const filter = { after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
-  const rows = await listPayments(visit.db, filter);
+  const rows = await listPayments(visit.db, pageOf(visit));
   const held = await listBankEntries(visit.db, { onlyHeld: true });
   // Apart from the rows of the page: a proposal is exported as a whole.
   const open = await Promise.all(
@@ -104,7 +103,7 @@ ${
 function heldPart(visit: Visit, held: readonly BankEntry[]): Html {
   return html`<h2>Bookings that are held</h2>
 <p>They do not count until somebody decides.</p>
-${table({ rows: held, about: 'Bookings that are held', visit: null, none: '' }, [
+${table({ rows: held, about: 'Bookings that are held' }, [
   column('Booking', ({ bankEntryId }) => bankEntryId),
   column('Day', ({ bookedOn }) => bookedOn),
   number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),

@@ -26,7 +26,7 @@ import {
   instant,
   pagedTable,
 } from '../../markup/parts.ts';
-import { keyOf, PAGE_ROWS } from '../../read-query.ts';
+import { keyedPageOf } from '../../read-query.ts';
 
 const PATH = '/money/reconciliation';
 /** The default is what somebody must look at. */
@@ -51,8 +51,7 @@ async function showDeals(
   form: Html,
 ) {
   const rows = await listReconciled(visit.db, {
-    limit: PAGE_ROWS + 1,
-    after: keyOf(visit, { unexplained: 'whole', dealId: 'text' }),
+    ...keyedPageOf(visit, { unexplained: 'whole', dealId: 'text' }),
     handle,
     isOpen: shown === 'unexplained',
   });

@@ -47,7 +47,7 @@ import {
   figure,
   pagedTable,
 } from '../../markup/parts.ts';
-import { keyOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
+import { keyedPageOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 import { findMonthToClose } from './statements.ts';
 
 const PATH = '/money';
@@ -72,14 +72,14 @@ export const returnsPage = definePage(PATH, async (visit) => {
   const statement = toClose ?? monthBefore(visit.now, visit.config.statements.timeZone);
   const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
   const ofYear = { ...filter, ...year, by: 'month', inCurrency } as const;
-  const after = keyOf(visit, RETURN_KEY);
+  const asPage = keyedPageOf(visit, RETURN_KEY);
   // Months are compared with each other, so the list has those of the picture.
   const isOfYear = by === 'month' && !visit.query.has('from') && !visit.query.has('to');
-  const page = { ...(isOfYear ? ofYear : { ...filter, by, inCurrency }), limit: PAGE_ROWS + 1, after };
+  const page = { ...(isOfYear ? ofYear : { ...filter, by, inCurrency }), ...asPage };
   const trending = listReturns(visit.db, { ...ofYear, limit: MONTHS * MOST_CURRENCIES });
   const [trend, rows] = await Promise.all([
     trending,
-    isOfYear && after === null ? trending : listReturns(visit.db, page),
+    isOfYear && asPage.after === null ? trending : listReturns(visit.db, page),
   ]);
   const others = queryWithout(visit, 'by', 'after', 'zone', 'done');
   return {
@@ -231,12 +231,10 @@ const MONTHS_OF_A_YEAR = 12;
 export const customersWonPage = definePage(WON_PATH, async (visit) => {
   const asked = readFilter(visit, { ...RETURN_FIELDS, show: hidden(byOption('', ['own']).read) });
   const { filter, months } = await toReturnFilter(asked.filter, visit, { count: MONTHS_OF_A_YEAR });
-  const after = keyOf(visit, { month: 'month', dealId: 'text', brandId: 'text', currency: 'text' });
   const [rows, own] = await Promise.all([
     listCustomersWon(visit.db, {
       ...filter,
-      limit: PAGE_ROWS + 1,
-      after: after === null ? null : [after.month, after.dealId, after.brandId, after.currency],
+      ...keyedPageOf(visit, { month: 'month', dealId: 'text', brandId: 'text', currency: 'text' }),
     }),
     // Shown on request, because all customers who are influencers are compared with their orders.
     asked.filter.show === 'own'

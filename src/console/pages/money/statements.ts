@@ -66,7 +66,7 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, monthOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { keyedPageOf, monthOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/statements';
 
@@ -137,7 +137,7 @@ ${queryForm(
 )}${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map((mail, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${mail.month}/document`, { deal: mail.dealId, creator: mail.formerCreator }), sayAbout(mail))}`)}.</p>`}
 <h2>Open</h2>
 <p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.${unknown === 0 ? null : html` The amounts are at least that: it is unknown what ${plural(unknown, 'order')} earn${unknown === 1 ? 's' : null}.`}</p>
-${table({ rows: open, about: 'Open months', visit: null, none: 'No open month has an order that counts.' }, [
+${table({ rows: open, about: 'Open months', none: 'No open month has an order that counts.' }, [
   column('Month', ({ month: label }) => month(label)),
   column('State', ({ month: label }) =>
     label <= last ? 'can be closed' : 'not over: orders can still be returned',
@@ -310,7 +310,6 @@ ${table(
   {
     rows: rows.filter(({ dealId }) => shown.includes(dealId)),
     about: `What deals are owed in ${currency}`,
-    visit: null,
     none: 'No deal.',
   },
   [
@@ -385,12 +384,13 @@ async function showDealLines(
   options: { readonly month: string; readonly rules: StatementRules; readonly dealId: string },
 ): Promise<Shown> {
   const { month, dealId } = options;
-  const key = keyOf(visit, { currency: 'text', dueOn: 'day', kind: 'text', subject: 'text' });
+  const page = keyedPageOf(visit, { currency: 'text', dueOn: 'day', kind: 'text', subject: 'text' });
+  const { after: key } = page;
   const [sums, lines] = await Promise.all([
     sumStatement(visit.db, { ...options, limit: PAGE_ROWS }),
     listDealLines(visit.db, {
       ...options,
-      limit: PAGE_ROWS + 1,
+      ...page,
       after: key === null ? null : { ...key, kind: key.kind as LineKey['kind'] },
     }),
   ]);
