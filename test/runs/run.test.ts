@@ -51,6 +51,11 @@ describe('run --json', () => {
     expect(textOf((await get('/orders/shop/r1')).text)).toContain(
       'Not credited: it is below zero and lowers',
     );
+    shop.drop('2.csv', toCsv([{ id: 'r1', revenue: '4.00', code: '' }]));
+    expect((await shop.cli('run', 'orders')).exitCode).toBe(0);
+    const corrected = (await get('/runs/1')).text;
+    expect(textOf(corrected)).toContain('No row of orders is below zero any more.');
+    expect(corrected).not.toContain('See the rows below zero');
   });
 
   it('ends with one run_finished event whose sums add up and whose amounts match the service to the cent', async () => {

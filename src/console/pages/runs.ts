@@ -11,6 +11,7 @@ import { DAY_MS } from '../../core/time/day.ts';
 import { type CountsBlock, column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { capital, cut, formatBytes, formatCount, formatDuration, plural } from '../../render/text.ts';
+import { sumBelowZero } from '../../reports/list-orders.ts';
 import {
   countRuns,
   findRun,
@@ -290,17 +291,18 @@ export const runPage = definePage('/runs/:run', async (visit) => {
   const run = /^\d{1,18}$/.test(id) ? await findRun(db, id) : null;
   if (run === null) return missing(`Run ${id}`, 'There is no run with this number.');
   const isReported = run.counts !== null;
-  const [files, slot, before, activity, units] = await Promise.all([
+  const [files, slot, before, activity, units, belowZero] = await Promise.all([
     listRunFiles(db, { runId: run.runId, isReported, limit: SHOWN_FILES }),
     findSlotOfRun(db, run.runId),
     findRunBefore(db, run),
     readRunActivity(db, run.runId),
     readRunUnits(db, run.runId),
+    run.status === 'issues' ? sumBelowZero(db) : [],
   ]);
   const byHand = run.job.startsWith('backfill:') ? 'backfill' : 'by hand';
   return {
     title: `Run ${run.runId} of ${run.job}`,
-    content: html`${answerBox(answerRun(run, { did: didOf, left: leftOf(run) }), visit)}
+    content: html`${answerBox(answerRun(run, { did: didOf, left: leftOf(run), hasBelowZero: belowZero.some(({ job }) => job === run.job) }), visit)}
 ${factList([
   ['Status', badge(run.status)],
   ['Exit code', run.exitCode === null ? null : String(run.exitCode)],

@@ -59,8 +59,12 @@ export function problemOf({ status, problem }: Pick<ListedRun, 'status' | 'probl
  * How a run ended, in a sentence, and what it left for a person.
  *
  * @param options.left what its kind says that it left, each as a clause.
+ * @param options.hasBelowZero whether orders of the job are below zero now (`sumBelowZero`).
  */
-export function answerRun(run: ListedRun, { did, left }: { did: DidOfRun; left: readonly string[] }): Answer {
+export function answerRun(
+  run: ListedRun,
+  { did, left, hasBelowZero }: { did: DidOfRun; left: readonly string[]; hasBelowZero: boolean },
+): Answer {
   const { job, status, exitCode, help } = run;
   const problem = problemOf(run);
   const what = describeDid(run, did);
@@ -73,17 +77,15 @@ export function answerRun(run: ListedRun, { did, left }: { did: DidOfRun; left: 
       return { text: `It finished${done}.`, tone: 'green', next: null };
     case 'issues': {
       const why = problem === null ? '' : ` ${problem}`;
-      return {
-        text: `It finished${done}.${why} ${sayLeft(run, left)}`,
-        tone: 'yellow',
-        next: {
-          // What has a line in Fix comes first. Rows below zero have none: they are corrected in the export.
-          ...(leftIn(run.counts).length === 0 && countIn(run.counts, 'excluded', BELOW_ZERO) > 0
-            ? { label: 'See the rows below zero', page: belowZeroPage(job) }
-            : { label: 'See what waits', page: '/fix' }),
-          command: 'npx influencer-sync status',
-        },
-      };
+      const text = `It finished${done}.${why} ${sayLeft(run, left)}`;
+      const status = 'npx influencer-sync status';
+      // What has a line in Fix comes first. Rows below zero have none: they are corrected in the export.
+      if (leftIn(run.counts).length > 0 || countIn(run.counts, 'excluded', BELOW_ZERO) === 0)
+        return { text, tone: 'yellow', next: { label: 'See what waits', page: '/fix', command: status } };
+      const next = { label: 'See the rows below zero', page: belowZeroPage(job), command: status };
+      return hasBelowZero
+        ? { text, tone: 'yellow', next }
+        : { text: `${text} No row of ${job} is below zero any more.`, tone: 'dim', next: null };
     }
     default: {
       const why = problem === null ? 'the reason was not recorded' : problem.replace(/\.$/, '');
