@@ -6,6 +6,7 @@ import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import type { Commands } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
+import { RECONCILED } from '../money/reconcile-deals.ts';
 
 const SHOWN_COMMANDS = 5;
 
@@ -56,13 +57,7 @@ export async function readDoubtHints(
   const deals = [...new Set(doubts.flatMap(({ dealId }) => (dealId === null ? [] : [dealId])))];
   if (deals.length === 0) return new Map();
   const rows = await rowsOf<HintedDeal>(db)`
-    select r.deal_id as "dealId", r.read_at as "readAt", r.others::float8 as others,
-      r.doubts::float8 as doubts, r.written_off::float8 as "writtenOff",
-      r.late::float8 as late, r.credited_twice::float8 as "creditedTwice",
-      r.unexplained::float8 as unexplained,
-      r.account_currency as "accountCurrency", r.unproven::float8 as unproven,
-      r.unproven_amount::text as "unprovenAmount",
-      r.doubts_amount::text as "doubtsAmount", r.doubt_ids::text[] as "doubtIds"
+    select ${RECONCILED}
     from reporting.reconciliation r
     where r.deal_id in (select reporting.deal_id_of(named) from unnest(${deals}::text[]) named)
       and r.doubt_ids is not null

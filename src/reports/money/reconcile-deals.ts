@@ -4,6 +4,19 @@ import type { DecimalText } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { countsOf, execute, rowsOf } from '../../db/statement.ts';
 import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
+import type { ColumnKey, Page } from '../page.ts';
+
+/** SQL for what a comparison `r` says of a deal, besides its creator. */
+export const RECONCILED = sql`
+  r.deal_id as "dealId", r.first_read_at as "firstReadAt", r.read_at as "readAt", r.theirs::float8 as theirs,
+  r.ours::float8 as ours, r.before::float8 as before, r.others::float8 as others, r.doubts::float8 as doubts,
+  r.written_off::float8 as "writtenOff", r.late::float8 as late, r.credited_twice::float8 as "creditedTwice",
+  r.afterwards::float8 as afterwards, r.unexplained::float8 as unexplained,
+  r.account_currency as "accountCurrency", r.other_currency::float8 as "otherCurrency",
+  r.theirs_amount::text as "theirsAmount", r.ours_amount::numeric(24,4)::text as "oursAmount",
+  r.unexplained_amount::numeric(24,4)::text as "unexplainedAmount", r.paid_amount::text as "paidAmount",
+  r.unproven::float8 as unproven, r.unproven_amount::numeric(24,4)::text as "unprovenAmount",
+  r.doubts_amount::numeric(24,4)::text as "doubtsAmount", r.doubt_ids::text[] as "doubtIds"`;
 
 /**
  * Compares the orders that this project posted with those that the service counts, deal by deal.
@@ -23,19 +36,8 @@ export function reconcileDeals(
 ) {
   return rowsOf<ReconciledDeal>(db)`
     ${comparison(options)}
-    select deal_id as "dealId", influencer_handle as "influencerHandle", first_read_at as "firstReadAt",
-      read_at as "readAt",
-      theirs::float8 as theirs, ours::integer as ours, before::float8 as before, others::integer as others,
-      doubts::integer as doubts,
-      written_off::integer as "writtenOff", late::integer as late, credited_twice::integer as "creditedTwice",
-      afterwards::integer as afterwards, unexplained::float8 as unexplained,
-      account_currency as "accountCurrency",
-      theirs_amount::text as "theirsAmount", ours_amount::numeric(24,4)::text as "oursAmount",
-      other_currency::integer as "otherCurrency",
-      unexplained_amount::numeric(24,4)::text as "unexplainedAmount", paid_amount::text as "paidAmount",
-      unproven::float8 as unproven, unproven_amount::numeric(24,4)::text as "unprovenAmount",
-      doubts_amount::numeric(24,4)::text as "doubtsAmount", doubt_ids::text[] as "doubtIds"
-    from compared order by abs(unexplained) desc nulls last, deal_id`;
+    select ${RECONCILED}, r.influencer_handle as "influencerHandle"
+    from compared r order by abs(unexplained) desc nulls last, deal_id`;
 }
 
 /** Stores the comparison of all deals for notices and `bi.reconciliation`, after the mirror published totals. */
@@ -58,9 +60,6 @@ const KEPT = sql.raw(`
   account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven, unproven_amount,
   doubts_amount, doubt_ids`);
 
-/** Key of a deal, with which the next page begins. */
-export type ReconciledKey = { readonly unexplained: string; readonly dealId: string };
-
 /**
  * Lists the stored comparison: the largest unexplained differences first, deals with an unknown total last;
  * with `isOpen`, only deals with a difference that is unexplained or not known.
@@ -73,9 +72,7 @@ export function listReconciled(
     dealId = null,
     handle = null,
     isOpen = false,
-  }: {
-    readonly limit: number;
-    readonly after?: ReconciledKey | null;
+  }: Page<ColumnKey<'unexplained' | 'dealId'>> & {
     readonly dealId?: string | null;
     /** Part of the handle. */
     readonly handle?: string | null;
@@ -87,20 +84,7 @@ export function listReconciled(
       ? sql`true`
       : sql`(-coalesce(abs(r.unexplained), -1), r.deal_id) > (-${after.unexplained}::numeric, ${after.dealId})`;
   return rowsOf<ReconciledDeal>(db)`
-    select r.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle",
-      r.first_read_at as "firstReadAt",
-      r.read_at as "readAt", r.theirs::float8 as theirs, r.ours::float8 as ours, r.before::float8 as before,
-      r.others::float8 as others,
-      r.doubts::float8 as doubts, r.written_off::float8 as "writtenOff", r.late::float8 as late,
-      r.credited_twice::float8 as "creditedTwice",
-      r.afterwards::float8 as afterwards, r.unexplained::float8 as unexplained,
-      r.account_currency as "accountCurrency",
-      r.theirs_amount::text as "theirsAmount", r.ours_amount::text as "oursAmount",
-      r.other_currency::float8 as "otherCurrency",
-      r.unexplained_amount::text as "unexplainedAmount", r.paid_amount::text as "paidAmount",
-      r.unproven::float8 as unproven,
-      r.unproven_amount::text as "unprovenAmount", r.doubts_amount::text as "doubtsAmount",
-      r.doubt_ids::text[] as "doubtIds"
+    select ${RECONCILED}, reporting.without_addresses(d.influencer_handle) as "influencerHandle"
     from (
       select r.* from reporting.reconciliation r
       where ${isAfter} and (${dealId}::text is null or r.deal_id = ${dealId})
