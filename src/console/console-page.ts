@@ -24,7 +24,6 @@ export type Visit = {
   readonly path: string;
   /** Parts of the path: `run` of `/runs/:run`. */
   readonly params: Readonly<Record<string, string>>;
-  /** The query of the address. */
   readonly query: URLSearchParams;
   /** What waits for a person, most urgent first. Read only once. */
   waiting(): Promise<readonly Problem[]>;
@@ -73,7 +72,6 @@ export function definePage(path: PagePath, show: ConsolePage['show']): ConsolePa
 export type Change = {
   readonly trx: DatabaseTransaction;
   readonly config: PipelineConfig;
-  /** Name of the person. */
   readonly decidedBy: string;
   /** Why, as every form asks. It is kept with the change. */
   readonly reason: string;

@@ -47,7 +47,6 @@ export type ConsoleOptions = {
 
 export type ConsoleServerOptions = ConsoleOptions & {
   readonly authenticate: Authenticate;
-  /** The sign-in of an OpenID Connect provider, if configured. */
   readonly provider: ProviderSignIn | null;
   /** Called after a change was committed. */
   readonly onChanged: () => void;

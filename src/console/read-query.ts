@@ -1,6 +1,6 @@
 import { isDay } from '../core/time/day.ts';
 import { isMonth } from '../core/time/month.ts';
-import type { ColumnKey } from '../reports/page.ts';
+import type { ColumnKey } from '../reports/wanted-rows.ts';
 import type { Visit } from './console-page.ts';
 
 /** Reads the query of a page. */

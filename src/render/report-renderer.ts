@@ -1,7 +1,7 @@
 import type { CodeProblem, FileCounts, FileDetails, RunReport } from '../core/report.ts';
 import type { RunFinished } from '../core/run.ts';
 import { wrap } from '../core/text/wrap.ts';
-import type { Block, CountsBlock } from './block.ts';
+import { type Block, type CountsBlock, say } from './block.ts';
 import { formatSum, renderBlocks } from './render-blocks.ts';
 import type { Terminal } from './terminal.ts';
 import { clause, plural } from './text.ts';
@@ -69,17 +69,15 @@ function describeRead({ counts, details }: MaybeFiles): readonly Block[] {
   const again = clause(details.duplicateFiles ?? 0, 'file', 'files').map(
     (duplicates) => `${duplicates} with content that was read before`,
   );
-  return [
-    { kind: 'text', text: `Read ${[plural(files, 'file'), plural(rows, 'row'), ...again].join(', ')}.` },
-  ];
+  return [say(`Read ${[plural(files, 'file'), plural(rows, 'row'), ...again].join(', ')}.`)];
 }
 
 /** States whether the numbers of a run add up. Every summary contains this, so that a reader need not check. */
 function describeSums(tally: CountsBlock, { sumsAddUp }: RunReport): Block {
   const equation = formatSum(tally);
-  if (sumsAddUp) return { kind: 'text', text: `The sums add up: ${equation}.`, tone: 'dim' };
+  if (sumsAddUp) return say(`The sums add up: ${equation}.`, { tone: 'dim' });
   const text = `THE SUMS DO NOT ADD UP: ${equation}, or other numbers of this run. Please report this. Nothing is sent twice because of it.`;
-  return { kind: 'text', text, tone: 'alarm' };
+  return say(text, { tone: 'alarm' });
 }
 
 /** The events of a run for programs, before `run_finished`. */

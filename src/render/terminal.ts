@@ -18,7 +18,6 @@ export type Terminal = {
   style(format: Format, text: string): string;
 };
 
-/** Environment variables. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { rowOf, rowsOf } from '../db/statement.ts';
-import type { Page } from './page.ts';
+import { type Having, hasAll, type Page } from './wanted-rows.ts';
 
 export type AuditEntry = {
   readonly auditId: string;
@@ -30,23 +30,14 @@ const columns = sql`
  */
 export function listAudit(
   db: Database,
-  options: Page & {
-    readonly actor?: string | null;
-    readonly subject?: string | null;
-    /** Only changes that belong to this bulk action. */
-    readonly bulkId?: string | null;
-  },
+  { limit, after = null, actor, subject, bulkId = null }: Page & Having<'actor' | 'subject' | 'bulkId'>,
 ) {
-  const { limit, after = null, actor = null, subject = null, bulkId = null } = options;
   const isPart =
-    bulkId === null
-      ? sql`(bulk_id is null or ${subject}::text is not null)`
-      : sql`bulk_id = ${bulkId}::bigint`;
+    bulkId === null ? sql`(bulk_id is null or ${subject != null})` : sql`bulk_id = ${bulkId}::bigint`;
   return rowsOf<AuditEntry>(db)`
     select ${columns} from ops.audit
     where (${after}::bigint is null or audit_id < ${after}::bigint)
-      and (${actor}::text is null or actor = ${actor})
-      and (${subject}::text is null or subject = ${subject}) and ${isPart}
+      and ${hasAll({ actor, subject }, isPart)}
     order by audit_id desc limit ${limit}`;
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { rowOf, rowsOf } from '../db/statement.ts';
-import type { Page } from './page.ts';
+import type { Page } from './wanted-rows.ts';
 
 export type ListedDeal = {
   readonly dealId: string;

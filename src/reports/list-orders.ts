@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { BELOW_ZERO } from '../core/held/held-order.ts';
 import type { Database } from '../db/connect.ts';
 import { rowsOf } from '../db/statement.ts';
-import type { ColumnKey, Page } from './page.ts';
+import { type ColumnKey, type Having, hasAll, type Page } from './wanted-rows.ts';
 
 export type ListedOrder = {
   readonly job: string;
@@ -22,12 +22,7 @@ export type ListedOrder = {
   readonly amount: string | null;
 };
 
-export type OrderFilter = {
-  readonly job?: string | null;
-  readonly source?: string | null;
-  readonly disposition?: string | null;
-  readonly reason?: string | null;
-  readonly deal?: string | null;
+export type OrderFilter = Having<'job' | 'source' | 'disposition' | 'reason' | 'deal'> & {
   /** Spellings of the handle of a creator (`spellingsOf`). */
   readonly creator?: readonly string[] | null;
   /** Part of the code or link that was matched or could not be matched. */
@@ -95,10 +90,7 @@ export async function countFacets(
     readonly limit: number /** Most values of a facet; of sources and jobs, which are few, all. */;
     readonly values: number;
   },
-): Promise<{
-  readonly count: number;
-  readonly facets: readonly { readonly facet: OrderFacet; readonly value: string; readonly orders: number }[];
-}> {
+) {
   const rows = await rowsOf<{ facet: OrderFacet | null; value: string | null; orders: number }>(db)`
     with found as materialized (
       select source, job, lower(influencer_handle) as creator, ${facetCodes} as codes,
@@ -131,56 +123,47 @@ export async function countFacets(
  * Counts the orders of each outcome, as of the last refresh of the reports. Null if the filter has a deal, creator, code or
  * link, by which they are not counted.
  */
-export async function countOutcomes(
-  db: Database,
-  { job = null, source = null, reason = null, from = null, to = null, ...others }: OrderFilter,
-): Promise<readonly { readonly disposition: string; readonly orders: number }[] | null> {
+export async function countOutcomes(db: Database, { job, source, reason, from, to, ...others }: OrderFilter) {
   const { deal, creator, matched, matchedWhole, code, hasLink } = others;
   if ([deal, creator, matched, matchedWhole, code, hasLink].some((one) => one != null)) return null;
+  const values = { job, source, disposition_reason: reason };
+  const isFrom = from != null && sql`day_utc >= ${from}::date`;
+  const isUntil = to != null && sql`day_utc <= ${to}::date`;
   return rowsOf<{ disposition: string; orders: number }>(db)`
     select disposition, sum(orders)::float8 as orders from reporting.funnel_days
-    where (${job}::text is null or job = ${job}) and (${source}::text is null or source = ${source})
-      and (${reason}::text is null or disposition_reason = ${reason})
-      and (${from}::date is null or day_utc >= ${from}::date)
-      and (${to}::date is null or day_utc <= ${to}::date)
-    group by 1`;
+    where ${hasAll(values, isFrom, isUntil)} group by 1`;
 }
 
-function matches(filter: OrderFilter) {
-  const {
-    job = null,
-    source = null,
-    disposition = null,
-    reason = null,
-    deal = null,
-    creator = null,
-    matched = null,
-    matchedWhole = null,
-    code = null,
-    hasLink = null,
-    from = null,
-    to = null,
-  } = filter;
-  const isOpen = disposition !== null && OPEN.includes(disposition);
-  const isHeld = disposition === 'held' ? sql`and d.disposition = 'held'` : sql``;
-  return sql`(${job}::text is null or d.job = ${job}) and (${source}::text is null or d.source = ${source})
-    and (${disposition}::text is null
-      or d.disposition = ${disposition}) ${isOpen ? sql`and d.is_open` : isHeld}
-    and (${reason}::text is null
-      or d.disposition_reason = ${reason}) ${deal === null ? sql`` : sql`and d.deal_id = ${deal}`}
-    ${creator === null ? sql`` : sql`and d.influencer_handle = any(${[...creator]}::text[])`}
-    ${matched === null ? sql`` : sql`and position(upper(${matched}::text) in upper(d.matched_value)) > 0`}
-    ${matchedWhole === null ? sql`` : sql`and upper(${matchedWhole}::text) = any(${facetCodes})`}
-    ${
-      code === null && hasLink === null
-        ? sql``
-        : sql`and exists (
-            select from intake.orders c where c.order_version_id = d.order_version_id
-              and (${code}::text is null or c.codes_folded @> array[${code}::text])
-              and (${hasLink}::boolean is null or (cardinality(c.links) > 0) = ${hasLink}))`
-    }
-    ${from === null ? sql`` : sql`and d.day_utc >= ${from}::date`}
-      ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
+function matches({
+  disposition,
+  creator,
+  matched,
+  matchedWhole,
+  code = null,
+  hasLink = null,
+  ...of
+}: OrderFilter) {
+  return hasAll(
+    {
+      'd.job': of.job,
+      'd.source': of.source,
+      'd.disposition': disposition,
+      'd.disposition_reason': of.reason,
+      'd.deal_id': of.deal,
+    },
+    disposition === 'held' && sql`d.disposition = 'held'`,
+    disposition != null && OPEN.includes(disposition) && sql`d.is_open`,
+    creator != null && sql`d.influencer_handle = any(${[...creator]}::text[])`,
+    matched != null && sql`position(upper(${matched}::text) in upper(d.matched_value)) > 0`,
+    matchedWhole != null && sql`upper(${matchedWhole}::text) = any(${facetCodes})`,
+    (code !== null || hasLink !== null) &&
+      sql`exists (
+        select from intake.orders c where c.order_version_id = d.order_version_id
+          and (${code}::text is null or c.codes_folded @> array[${code}::text])
+          and (${hasLink}::boolean is null or (cardinality(c.links) > 0) = ${hasLink}))`,
+    of.from != null && sql`d.day_utc >= ${of.from}::date`,
+    of.to != null && sql`d.day_utc <= ${of.to}::date`,
+  );
 }
 
 /** The page of the console that lists the orders of a job below zero. */

@@ -198,7 +198,9 @@ function checkSettings({ users, tokens, proxy }: ConsoleSettings): void {
     tokens
       .filter(({ token }) => token.length < MIN_TOKEN_CHARS)
       .map(({ name }) => `The token of ${name} is shorter than ${MIN_TOKEN_CHARS} characters.`)[0] ??
-    (proxy === null ? undefined : findBadNetwork(proxy.trusted));
+    proxy?.trusted
+      .filter((entry) => !isNetwork(entry))
+      .map((entry) => `${entry} is neither an address nor a network.`)[0];
   if (problem === undefined) return;
   throw configurationError({
     code: 'console_auth_invalid',
@@ -209,17 +211,13 @@ function checkSettings({ users, tokens, proxy }: ConsoleSettings): void {
   });
 }
 
-function findBadNetwork(entries: readonly string[]): string | undefined {
-  return entries
-    .filter((entry) => {
-      try {
-        networks([entry]);
-        return false;
-      } catch {
-        return true;
-      }
-    })
-    .map((entry) => `${entry} is neither an address nor a network.`)[0];
+function isNetwork(entry: string): boolean {
+  try {
+    networks([entry]);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function authMissing(host: string): KnownError {

@@ -47,7 +47,6 @@ export const codeActions: readonly ConsoleAction[] = [
       });
     },
   }),
-  /** Withdraws the assignment of a code. */
   defineAction({
     path: '/codes/withdraw',
     form: z.object({ job: text, code: text }),

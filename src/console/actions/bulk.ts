@@ -165,7 +165,6 @@ export const bulkActions: readonly ConsoleAction[] = [
       return done(bulkId, await confirmSettlement(change.trx, { bulkId, ...change.by }));
     },
   }),
-  /** Aborts a running bulk action. */
   defineAction({
     path: '/bulk/abort',
     form: z.object({ bulk: idField('bulk action') }),

@@ -47,7 +47,6 @@ export const jobActions: readonly ConsoleAction[] = [
   actionOf('/schedules/run-now', 'run_now'),
   /** Pauses a job: its slots are skipped until it is resumed. */
   actionOf('/schedules/pause', 'pause'),
-  /** Resumes a paused job. */
   actionOf('/schedules/resume', 'resume'),
   /** Pauses a backfill; its process waits. */
   defineAction({
@@ -56,14 +55,12 @@ export const jobActions: readonly ConsoleAction[] = [
     perform: async ({ trx, by }, { backfill }) =>
       done(await pauseBackfill(trx, { backfillId: backfill, ...by })),
   }),
-  /** Resumes a paused backfill. */
   defineAction({
     path: '/backfills/resume',
     form,
     perform: async ({ trx, by }, { backfill }) =>
       done(await resumeBackfill(trx, { backfillId: backfill, ...by })),
   }),
-  /** Cancels a backfill. */
   defineAction({
     path: '/backfills/cancel',
     form: form.extend({ understood }),

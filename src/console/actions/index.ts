@@ -8,7 +8,6 @@ import { fileActions } from './decide-files.ts';
 import { paymentActions } from './payments.ts';
 import { orderActions } from './settle-doubt.ts';
 
-/** All actions of the console. */
 export const actions: readonly ConsoleAction[] = [
   ...orderActions,
   ...bulkActions,

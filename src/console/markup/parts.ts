@@ -113,6 +113,11 @@ export type TableColumn<Row> = ColumnOf<Row, HtmlValue>;
 /** The columns of a table. Null: one that this person does not have. */
 type Columns<Row> = readonly (TableColumn<Row> | null)[];
 
+/** A value, and what is said beside it in small letters. Without a note, the value alone. */
+export function noted(value: HtmlValue, note: HtmlValue): Html {
+  return html`${value}${note == null || note === '' ? null : html` <small>${note}</small>`}`;
+}
+
 type TableOf<Row> = {
   readonly rows: readonly Row[];
   /** What the rows are, for screen readers. */
@@ -205,7 +210,7 @@ export function orderColumns(visit: Visit): readonly TableColumn<ListedOrder>[] 
     column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
     column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
     number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
-    column('Source', ({ source, job }) => html`${source} <small>${job}</small>`),
+    column('Source', ({ source, job }) => noted(source, job)),
   ];
 }
 

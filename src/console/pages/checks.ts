@@ -18,7 +18,17 @@ import { type FreshnessLine, toFreshnessLine } from '../../reports/checks/render
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
-import { anchor, badge, factList, instant, missing, nothing, pagedTable, table } from '../markup/parts.ts';
+import {
+  anchor,
+  badge,
+  factList,
+  instant,
+  missing,
+  noted,
+  nothing,
+  pagedTable,
+  table,
+} from '../markup/parts.ts';
 import { PAGE_ROWS, pageOf, wordOf } from '../read-query.ts';
 
 const PATH = '/checks';
@@ -66,7 +76,7 @@ function findingTable(findings: readonly CheckFinding[], visit: Visit): Html {
       column('What', ({ message }) => message),
       column('Seen', ({ seen }) => seen),
       column('Expected', ({ expected }) => expected),
-      column('File', ({ uri, source }) => html`${fileName(uri)} <small>${source}</small>`),
+      column('File', ({ uri, source }) => noted(fileName(uri), source)),
       column('Found', ({ foundAt }) => instant(foundAt, visit)),
     ],
   );
@@ -102,7 +112,7 @@ function checkedFile(
 <p>${fileName(uri)}, arrived ${instant(arrivedAt, visit)}; ${plural(learntFrom, 'file')} to learn from.</p>
 ${table({ rows: results, about: `Checks of ${title}`, none: 'No check applies.' }, [
   column('Check', ({ check, subject }) =>
-    subject === null ? capital(sayCheck(check)) : html`${capital(sayCheck(check))} <small>${subject}</small>`,
+    subject === null ? capital(sayCheck(check)) : noted(capital(sayCheck(check)), subject),
   ),
   column('Verdict', ({ verdict }) => badge(verdict)),
   column('Seen', ({ seen }) => seen),

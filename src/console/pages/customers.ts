@@ -6,7 +6,7 @@ import { listInfluencers, listRefusals, readLookups } from '../../reports/money/
 import { type CustomerGroup, countCustomers } from '../../reports/status/status.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { byText, readFilter } from '../markup/filter.ts';
-import { amountList, dealAnchor, instant, pagedTable, table } from '../markup/parts.ts';
+import { amountList, dealAnchor, instant, noted, pagedTable, table } from '../markup/parts.ts';
 import { keyedPageOf } from '../read-query.ts';
 
 const PATH = '/customers';
@@ -76,7 +76,7 @@ function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visi
       key: ({ key }) => [key.followers, key.platform, key.userId, key.brandId],
     },
     [
-      column('Creator', ({ username, platform }) => html`${username} <small>${platform}</small>`),
+      column('Creator', ({ username, platform }) => noted(username, platform)),
       number('Followers', ({ followers }) => (followers === null ? null : formatCount(followers))),
       number('Orders', ({ orders }) => orders),
       number('Spent', ({ spent, currency }) =>

@@ -30,6 +30,7 @@ import {
   instant,
   lifeList,
   missing,
+  noted,
   orderLink,
   pagedTable,
   table,
@@ -133,13 +134,11 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
         ({ influencerHandle, dealId }) =>
           html`${influencerHandle} ${dealId === null ? null : html`<small>deal ${dealId}</small>`}`,
       ),
-      column(
-        'Since',
-        ({ since, ageSeconds }) =>
-          html`${instant(since, visit)} <small>${formatDuration(ageSeconds)} ago</small>`,
+      column('Since', ({ since, ageSeconds }) =>
+        noted(instant(since, visit), `${formatDuration(ageSeconds)} ago`),
       ),
       number('Attempts', ({ attempts }) => formatCount(attempts)),
-      column('Why', ({ reason, job }) => html`${reason} <small>${job}</small>`),
+      column('Why', ({ reason, job }) => noted(reason, job)),
       column('Evidence', ({ evidence }) =>
         evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
       ),
@@ -190,13 +189,10 @@ async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
     content: html`<p>${badge(entry.state)} ${entry.reason}. ${anchor(visit.link('/doubts'), 'All orders in doubt')}</p>
 ${factList([
   ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
-  ['Since', html`${instant(entry.since, visit)} <small>${formatDuration(entry.ageSeconds)} ago</small>`],
+  ['Since', noted(instant(entry.since, visit), `${formatDuration(entry.ageSeconds)} ago`)],
   ['Attempts', plural(entry.attempts, 'attempt')],
   ['Evidence', entry.evidence.length === 0 ? 'none' : evidenceList(entry.evidence, visit)],
-  [
-    'What the totals of the deal suggest',
-    hint === null ? null : html`${describeHint(hint)} <small>${HINT_IS_NO_PROOF}</small>`,
-  ],
+  ['What the totals of the deal suggest', hint === null ? null : noted(describeHint(hint), HINT_IS_NO_PROOF)],
   ['Job', entry.job],
 ])}
 <h2>Look for it in the service</h2>

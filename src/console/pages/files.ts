@@ -28,6 +28,7 @@ import {
   factList,
   instant,
   missing,
+  noted,
   pagedTable,
 } from '../markup/parts.ts';
 import { COUNT_LIMIT, pageOf, queryWithout, wordOf } from '../read-query.ts';
@@ -85,7 +86,7 @@ ${pagedTable(
     column('Why', whyOf),
     number('Rows', ({ rowsRead }) => (rowsRead === null ? null : formatCount(rowsRead))),
     number('Rejected', (file) => rejectedLink(file, visit)),
-    column('Source', ({ source, layout }) => html`${source} <small>${layout}</small>`),
+    column('Source', ({ source, layout }) => noted(source, layout)),
     column(
       'Run',
       ({ runId, firstSeenAt }) =>

@@ -27,6 +27,7 @@ import {
   countUpTo,
   facet,
   instant,
+  noted,
   type TableColumn,
   table,
 } from '../markup/parts.ts';
@@ -96,8 +97,7 @@ export const fixPage = definePage(PATH, async (visit) => {
   return {
     title: found.length === 0 ? 'Nothing to fix' : 'To fix',
     content: html`<nav class="facets" aria-label="Kinds">${facet(visit.link(PATH), 'all', asked === null)}${found.map(
-      ({ kind, groups }) =>
-        facet(visit.link(PATH, { kind }), html`${kind} <small>${countAll(groups)}</small>`, kind === asked),
+      ({ kind, groups }) => facet(visit.link(PATH, { kind }), noted(kind, countAll(groups)), kind === asked),
     )}</nav>
 ${table(
   {

@@ -6,7 +6,7 @@ import { formatCount, plural } from '../../render/text.ts';
 import { type ListedNotice, listChannelTroubles, listNotices } from '../../reports/notices/list-notices.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { byOption, readFilter } from '../markup/filter.ts';
-import { amountList, badge, instant, pagedTable, tablePart } from '../markup/parts.ts';
+import { amountList, badge, instant, noted, pagedTable, tablePart } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
 import { pageOf } from '../read-query.ts';
 
@@ -53,7 +53,7 @@ function noticeTable(notices: readonly ListedNotice[], visit: Visit): Html {
       column('Severity', ({ event, severity }) =>
         event === 'opened' || event === 'reminded' ? badge(severity) : null,
       ),
-      column('Problem', ({ problem, job }) => html`${problem.replaceAll('_', ' ')} <small>${job}</small>`),
+      column('Problem', ({ problem, job }) => noted(problem.replaceAll('_', ' '), job)),
       column('Summary', ({ summary }) => summary),
       number('Amount', ({ amounts }) => amountList(amounts)),
       column('Delivered', ({ deliveries }) => deliveryList(deliveries)),

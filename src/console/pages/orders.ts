@@ -36,6 +36,7 @@ import {
   instant,
   lifeList,
   missing,
+  noted,
   orderColumns,
   pagedTable,
 } from '../markup/parts.ts';
@@ -148,7 +149,7 @@ function facetLists(
                   ? { from: `${value}-01`, to: lastDayOf(value) }
                   : { [name === 'code' ? 'code_is' : name]: value }),
               }),
-              html`${value} <small>${formatCount(orders)}</small>`,
+              noted(value, formatCount(orders)),
               false,
             ),
           )

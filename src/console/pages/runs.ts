@@ -37,6 +37,7 @@ import {
   factList,
   instant,
   missing,
+  noted,
   nothing,
   pagedTable,
   table,
@@ -392,11 +393,7 @@ function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): H
       anchor(visit.link('/files', { source, file: fileName(uri) }), fileName(uri)),
     ),
     column('Source', ({ source }) => source),
-    column(
-      'State',
-      ({ state, holdMessage }) =>
-        html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
-    ),
+    column('State', ({ state, holdMessage }) => noted(badge(state), holdMessage)),
     number('Rows', ({ rows }) => (rows === null ? '' : formatCount(rows))),
     number('Rejected', ({ rejectedRows, runId }) =>
       rejectedRows === 0 ? '0' : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),

@@ -13,7 +13,7 @@ import {
 import { definePage, type Visit } from '../console-page.ts';
 import { actColumn, actionForm, notOffered } from '../markup/action-form.ts';
 import { byDay, byOption, byText, readFilter } from '../markup/filter.ts';
-import { anchor, badge, instant, pagedTable, table, zonedTime } from '../markup/parts.ts';
+import { anchor, badge, instant, noted, pagedTable, table, zonedTime } from '../markup/parts.ts';
 import { keyedPageOf } from '../read-query.ts';
 
 const PATH = '/schedules';
@@ -82,7 +82,10 @@ function nextOf({ schedule, timeZone }: JobSettings, visit: Visit): Html | null 
 function pauseOf(paused: readonly PausedJob[], job: string, visit: Visit): Html | null {
   const pause = paused.find((one) => one.job === job);
   if (pause === undefined) return null;
-  return html`${badge('paused')} <small>since ${instant(pause.pausedAt, visit)} by ${pause.pausedBy}: ${pause.reason}</small>`;
+  return noted(
+    badge('paused'),
+    html`since ${instant(pause.pausedAt, visit)} by ${pause.pausedBy}: ${pause.reason}`,
+  );
 }
 
 function changesOf(

@@ -17,7 +17,7 @@ import {
 } from '../../reports/runs/read-units.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { anchor, badge, instant, table } from '../markup/parts.ts';
+import { anchor, badge, instant, noted, table } from '../markup/parts.ts';
 import { PAGE_ROWS } from '../read-query.ts';
 
 /** More workers than most deployments have. */
@@ -83,15 +83,13 @@ function workersTable(workers: readonly RegisteredWorker[], visit: Visit): Html 
       others: html`more; <code>npx influencer-sync status</code> lists all that run`,
     },
     [
-      column('Worker', ({ host, pid }) => html`${host} <small>process ${pid}</small>`),
+      column('Worker', ({ host, pid }) => noted(host, `process ${pid}`)),
       column('State', (worker) => stateOf(worker, visit)),
       column('Version', ({ version }) => version),
       column('Since', ({ startedAt }) => instant(startedAt, visit)),
       column('Heartbeat', ({ seenAt }) => agoOf(seenAt, visit)),
-      column(
-        'Takes',
-        ({ kinds, concurrency }) =>
-          html`${kinds.join(', ')} <small>${formatCount(concurrency)} of each at a time</small>`,
+      column('Takes', ({ kinds, concurrency }) =>
+        noted(kinds.join(', '), `${formatCount(concurrency)} of each at a time`),
       ),
       column('Doing', (worker) => doingOf(worker, visit)),
     ],
@@ -99,9 +97,9 @@ function workersTable(workers: readonly RegisteredWorker[], visit: Visit): Html 
 }
 
 function stateOf({ isAlive, drainingSince, units }: RegisteredWorker, visit: Visit): Html {
-  if (!isAlive) return html`${badge('lost')} <small>other workers do its units</small>`;
+  if (!isAlive) return noted(badge('lost'), 'other workers do its units');
   if (drainingSince !== null)
-    return html`${badge('stopping')} <small>since ${instant(drainingSince, visit)}; it begins no more units</small>`;
+    return noted(badge('stopping'), html`since ${instant(drainingSince, visit)}; it begins no more units`);
   return badge(units > 0 ? 'working' : 'idle');
 }
 
@@ -127,7 +125,7 @@ function queuesTable(queues: readonly UnitQueue[], visit: Visit): Html {
     number('Being done', ({ active }) => formatCount(active)),
     number('Waiting', ({ waiting }) => formatCount(waiting)),
     column('Oldest waits since', ({ oldest }) =>
-      oldest === null ? null : html`${instant(oldest, visit)} <small>${agoOf(oldest, visit)}</small>`,
+      oldest === null ? null : noted(instant(oldest, visit), agoOf(oldest, visit)),
     ),
     number('Failed', ({ failed }) => formatCount(failed)),
   ]);

@@ -6,7 +6,6 @@ import { describeOutcome, describeRun, type ReportRenderer, type RunSummary } fr
 import { blocksMarkup } from './block-markup.ts';
 import { html, htmlWithAddresses } from './html.ts';
 
-/** The summary of a run and its renderer. */
 export type ReportedSummary = {
   readonly summary: RunSummary;
   readonly renderer: ReportRenderer;

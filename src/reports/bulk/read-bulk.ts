@@ -12,7 +12,7 @@ import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 import { type Block, item, say } from '../../render/block.ts';
 import { entrySubject } from '../lives/entry-lives.ts';
-import type { Page } from '../page.ts';
+import type { Page } from '../wanted-rows.ts';
 
 /** A preview is shown as expired after its expiry, whether or not a process has marked it. */
 const columns = sql`

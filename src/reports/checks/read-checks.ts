@@ -6,11 +6,15 @@ import type { ReadFor } from '../../core/layout.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { type FreshnessVerdict, judgeFreshness } from '../../intake/checks/freshness.ts';
-import type { Page } from '../page.ts';
 import { unreportedRuns } from '../runs/list-runs.ts';
+import type { Page } from '../wanted-rows.ts';
 
 /** How long an unacknowledged warning is listed. A finding that holds a file is listed as long as the file is held. */
 const LISTED_DAYS = 14;
+
+const finding = sql`
+  g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check, g.subject,
+  g.verdict, g.seen, g.expected, g.message, g.line_nos::float8[] as lines, g.found_at as "foundAt"`;
 
 /**
  * Lists unacknowledged findings, newest first, with the key `findingId`: those that hold a file, and warnings of the last two weeks.
@@ -33,9 +37,7 @@ export function listFindings(
       ? sql`(g.verdict = 'held' or g.found_at > clock_timestamp() - ${LISTED_DAYS}::integer * interval '1 day')`
       : sql`g.verdict = 'warn' and g.run_id in ${unreportedRuns(reportOf, 'reported')}`;
   return rowsOf<CheckFinding>(db)`
-    select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check,
-      g.subject, g.verdict, g.seen,
-      g.expected, g.message, g.line_nos::float8[] as lines, g.found_at as "foundAt"
+    select ${finding}
     from intake.check_findings g
     join intake.source_files f on f.source_file_id = g.source_file_id and f.superseded_by is null
       and f.state = case g.verdict when 'held' then 'held' else 'sealed' end
@@ -59,10 +61,7 @@ export type KnownFinding = CheckFinding & {
  */
 export function listFindingsBeside(db: Database, findingId: string) {
   return rowsOf<KnownFinding>(db)`
-    select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check,
-      g.subject, g.verdict, g.seen,
-      g.expected, g.message, g.line_nos::float8[] as lines, g.found_at as "foundAt",
-      g.source_file_id as "sourceFileId", g.run_id as "runId",
+    select ${finding}, g.source_file_id as "sourceFileId", g.run_id as "runId",
       g.acknowledged_at as "acknowledgedAt", g.acknowledged_by as "acknowledgedBy",
       g.acknowledge_reason as "acknowledgeReason"
     from intake.check_findings g

@@ -33,19 +33,7 @@ import { explainOrder, type OrderAttribution, type OrderLife } from '../lives/ex
  * "not in any export" only if the exports of its day have arrived whole; otherwise it is unknown.
  */
 
-export type ClaimAnswerKind =
-  | Exclude<OrderAnswer['kind'], 'no_owner' | 'undecided'>
-  | 'credited_to_another'
-  | 'no_longer_counted'
-  | 'credit_in_question'
-  | 'owner_unknown'
-  | 'code_unknown'
-  | 'code_not_valid'
-  | 'several_orders'
-  | 'similar_id'
-  | 'candidates'
-  | 'not_in_exports'
-  | 'day_not_exported';
+export type ClaimAnswerKind = keyof typeof REPLIES;
 
 /** Answers that nothing will change but new facts. The others say what is waited for, so their claims stay open. */
 export const FINAL_ANSWERS: readonly ClaimAnswerKind[] = [
@@ -144,10 +132,7 @@ function seeOrder({ source, orderId }: Pick<OrderLife, 'source' | 'orderId'>): A
 }
 
 /** What closed statements count of an order that was credited, and what the next one corrects. */
-async function readCounted(
-  { db, rules }: Asking,
-  { entryId, change }: EntryLife,
-): Promise<{ readonly month: string | null; readonly text: string }> {
+async function readCounted({ db, rules }: Asking, { entryId, change }: EntryLife) {
   const subject = `order:${entryId}`;
   const [first, ...later] = await rowsOf<{ month: string; earned: DecimalText; currency: string }>(db)`
     select to_char(s.month, 'YYYY-MM') as month, sum(l.amount)::text as earned, l.currency
@@ -280,8 +265,8 @@ function sayRule({ matchedBy, matchedValue, claims }: OrderAttribution): string 
 
 const BEING_CHECKED = 'The order is being checked. You get another answer when that is done.';
 
-/** Answers to the creator that depend on nothing else. */
-const REPLIES: Readonly<Record<ClaimAnswerKind, string>> = {
+/** What the answer to a claim can be, with the reply to the creator that depends on nothing else. */
+const REPLIES = {
   credited: 'Credited to you.',
   credited_to_another: 'The order is credited to another creator, by what it carries.',
   no_longer_counted: 'It was credited to you, and does not count any more.',

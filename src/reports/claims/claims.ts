@@ -50,37 +50,31 @@ export function isOverdue(
   return state === 'open' && deadline !== null && deadline < today;
 }
 
-/** What an answer means, in the order in which they are listed: those that a person can do something about first. */
-const ANSWERS: Readonly<Record<ClaimAnswerKind, readonly [label: string, tone: Tone]>> = {
-  in_doubt: ['In doubt at the service', 'red'],
-  held: ['Held', 'yellow'],
-  code_unknown: ['Code unknown', 'yellow'],
-  code_not_valid: ['Code not valid on that day', 'yellow'],
-  refused: ['Refused by the service', 'yellow'],
-  credit_in_question: ['Credited, and changed since', 'yellow'],
-  owner_unknown: ['Creator unknown', 'yellow'],
-  similar_id: ['Similar id', 'yellow'],
-  candidates: ['Candidates by amount and day', 'yellow'],
-  several_orders: ['Several orders have the id', 'yellow'],
-  row_rejected: ['In a rejected row', 'yellow'],
-  day_not_exported: ['Exports of that day are not complete', 'yellow'],
-  not_sent: ['Not sent', 'yellow'],
-  written_off: ['Written off', 'dim'],
-  waiting: ['Not posted yet', 'yellow'],
-  credited: ['Credited', 'green'],
-  no_longer_counted: ['Credited, and does not count any more', 'dim'],
-  credited_to_another: ['Credited to another creator', 'dim'],
-  excluded: ['Excluded', 'dim'],
-  no_code: ['No code or link of the creator', 'dim'],
-  not_in_exports: ['Not in any export', 'dim'],
+/** What an answer means, and its colour, in the order in which they are listed: those that a person can do something about first. */
+export const CLAIM_ANSWERS: Readonly<Record<ClaimAnswerKind, { label: string; tone: Tone }>> = {
+  in_doubt: { label: 'In doubt at the service', tone: 'red' },
+  held: { label: 'Held', tone: 'yellow' },
+  code_unknown: { label: 'Code unknown', tone: 'yellow' },
+  code_not_valid: { label: 'Code not valid on that day', tone: 'yellow' },
+  refused: { label: 'Refused by the service', tone: 'yellow' },
+  credit_in_question: { label: 'Credited, and changed since', tone: 'yellow' },
+  owner_unknown: { label: 'Creator unknown', tone: 'yellow' },
+  similar_id: { label: 'Similar id', tone: 'yellow' },
+  candidates: { label: 'Candidates by amount and day', tone: 'yellow' },
+  several_orders: { label: 'Several orders have the id', tone: 'yellow' },
+  row_rejected: { label: 'In a rejected row', tone: 'yellow' },
+  day_not_exported: { label: 'Exports of that day are not complete', tone: 'yellow' },
+  not_sent: { label: 'Not sent', tone: 'yellow' },
+  written_off: { label: 'Written off', tone: 'dim' },
+  waiting: { label: 'Not posted yet', tone: 'yellow' },
+  credited: { label: 'Credited', tone: 'green' },
+  no_longer_counted: { label: 'Credited, and does not count any more', tone: 'dim' },
+  credited_to_another: { label: 'Credited to another creator', tone: 'dim' },
+  excluded: { label: 'Excluded', tone: 'dim' },
+  no_code: { label: 'No code or link of the creator', tone: 'dim' },
+  not_in_exports: { label: 'Not in any export', tone: 'dim' },
 };
-const KINDS = Object.keys(ANSWERS) as ClaimAnswerKind[];
-
-/** The words for an answer, and their colour. */
-export function labelOf(kind: ClaimAnswerKind): { readonly label: string; readonly tone: Tone } {
-  const [label, tone] = ANSWERS[kind];
-  return { label, tone };
-}
+const KINDS = Object.keys(CLAIM_ANSWERS) as ClaimAnswerKind[];
 
 /** What a claim is about, in a few words: `order 5601`, or `45.00 EUR on 2026-04-10`. */
 export function subjectOf({ orderId, amount, currency, day, code }: KeptClaim): string {
@@ -134,7 +128,7 @@ function amountsOf({ amounts, withoutAmount }: ClaimSum): string {
 /** Claims by what they are answered, as a table. */
 export function sumsTable(claims: readonly AnsweredClaim[]): Table {
   return table(sumClaims(claims), [
-    column('answer', ({ kind }) => labelOf(kind).label),
+    column('answer', ({ kind }) => CLAIM_ANSWERS[kind].label),
     number('claims', (sum) => formatCount(sum.claims)),
     number('amount', amountsOf),
   ]);
@@ -148,7 +142,7 @@ export function describeClaims(claims: readonly AnsweredClaim[]): readonly Block
     ...section('Claims', { note: plural(claims.length, 'claim'), parts: sumsTable(claims) }),
     ...KINDS.flatMap((kind) => {
       const own = claims.filter(({ answer }) => answer.kind === kind);
-      const { label, tone } = labelOf(kind);
+      const { label, tone } = CLAIM_ANSWERS[kind];
       return own.length === 0
         ? []
         : section(label, {
@@ -198,7 +192,7 @@ export function describeReply(claims: readonly AnsweredClaim[]): readonly Block[
         number('amount', ({ amount, currency }) => (amount === null ? '' : formatMoney(amount, currency))),
         whole('day', ({ day }) => day),
         column('code', ({ code }) => code),
-        column('answer', ({ answer }) => labelOf(answer.kind).label),
+        column('answer', ({ answer }) => CLAIM_ANSWERS[answer.kind].label),
         // Whole sentences: a table that is too wide becomes a list, in which they wrap.
         whole('explanation', ({ answer }) => answer.reply),
       ]),

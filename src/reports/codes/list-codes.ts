@@ -3,9 +3,8 @@ import { foldCode } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 import { spellingsOf } from '../find-handles.ts';
-import type { ColumnKey, Page } from '../page.ts';
+import type { ColumnKey, Page } from '../wanted-rows.ts';
 
-/** A code in orders that has no owner. */
 export type UnownedCode = {
   readonly job: string;
   /** The code in capitals, without blanks. */

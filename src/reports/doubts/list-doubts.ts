@@ -8,14 +8,11 @@ import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
 import { isAbandoned, isDoubt, isRefusedAndGone } from '../../rollups/disposition.ts';
 import { spellingsOf } from '../find-handles.ts';
 import { entrySubject } from '../lives/entry-lives.ts';
-import type { ColumnKey, Page } from '../page.ts';
+import { type ColumnKey, type Having, hasAll, type Page } from '../wanted-rows.ts';
 
-export type DoubtFilter = {
-  readonly job?: string | null;
-  readonly entryId?: string | null;
+export type DoubtFilter = Having<'job' | 'entryId' | 'dealId'> & {
   /** The whole reason, in any case, or one of several. */
   readonly reason?: string | readonly string[] | null;
-  readonly dealId?: string | null;
   /** Only doubts that exist since this instant or longer. */
   readonly sinceBefore?: Date | null;
 };
@@ -68,7 +65,6 @@ export async function findEntry(db: Database, entryId: string): Promise<OpenEntr
   return row ?? null;
 }
 
-/** Effects whose requests contain a reference. */
 const REFERENCED = Object.values(effects).flatMap(({ effect, referenceMember }) =>
   referenceMember === null ? [] : [effect],
 );
@@ -184,22 +180,18 @@ function doubtsOf(
 }
 
 function matches({
-  job = null,
-  entryId = null,
-  reason: words = null,
-  dealId: deal = null,
-  sinceBefore = null,
+  job,
+  entryId,
+  reason: words,
+  dealId: deal,
+  sinceBefore,
 }: DoubtFilter): RawBuilder<unknown> {
-  const conditions = [
-    ...(job === null ? [] : [sql`e.job = ${job}`]),
-    ...(entryId === null ? [] : [sql`e.entry_id = ${entryId}::bigint`]),
-    ...(words === null
-      ? []
-      : [sql`lower(${reason}) in (select lower(w) from unnest(${[words].flat()}::text[]) w)`]),
-    ...(deal === null ? [] : [sql`${dealId} = ${deal}`]),
-    ...(sinceBefore === null ? [] : [sql`${since} <= ${sinceBefore}::timestamptz`]),
-  ];
-  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
+  return hasAll(
+    { 'e.job': job, 'e.entry_id': entryId },
+    words != null && sql`lower(${reason}) in (select lower(w) from unnest(${[words].flat()}::text[]) w)`,
+    deal != null && sql`${dealId} = ${deal}`,
+    sinceBefore != null && sql`${since} <= ${sinceBefore}::timestamptz`,
+  );
 }
 
 /** Counts the doubts of a job. */
@@ -212,18 +204,13 @@ export async function countDoubts(db: Database, job: string): Promise<number> {
  * Lists entries for which the service has accepted more than one request and that are not acknowledged yet.
  * They are rare, and an index finds them.
  */
-export function listDoubleCredits(
-  db: Database,
-  { job = null, entryId = null }: { job?: string | null; entryId?: string | null } = {},
-) {
+export function listDoubleCredits(db: Database, { job, entryId }: Having<'job' | 'entryId'> = {}) {
   return rowsOf<DoubleCredit>(db)`
     select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId",
       ${entrySubject} as subject, e.amount,
       e.currency, e.deal_id as "dealId", e.collab_id as "collabId", d.credits::float8 as credits
     from ledger.double_credits d join ledger.entries e using (entry_id)
-    where (${job}::text is null or e.job = ${job})
-      and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
-    order by e.entry_id`;
+    where ${hasAll({ 'e.job': job, 'e.entry_id': entryId })} order by e.entry_id`;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { HeldFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
-import type { Page } from '../page.ts';
+import type { Having, Page } from '../wanted-rows.ts';
 
 /** The last reading of a file name, with the run that read it. */
 export type ListedFile = Omit<KnownFile, 'version' | 'state' | 'olderOrders' | 'ageBasis'> & {
@@ -21,10 +21,7 @@ export type ListedFile = Omit<KnownFile, 'version' | 'state' | 'olderOrders' | '
   readonly footer: readonly FooterRow[] | null;
 };
 
-export type FileFilter = {
-  readonly source?: string | null;
-  readonly state?: string | null;
-  readonly layout?: string | null;
+export type FileFilter = Having<'source' | 'state' | 'layout'> & {
   /** Part of the file's address. */
   readonly name?: string | null;
 };

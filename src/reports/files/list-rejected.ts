@@ -3,26 +3,25 @@ import type { RejectedRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowsOf } from '../../db/statement.ts';
 import { statedId } from '../../intake/orders/order-by-age.ts';
-import type { ColumnKey, Page } from '../page.ts';
 import { unreportedRuns } from '../runs/list-runs.ts';
+import { type ColumnKey, type Having, hasAll, type Page } from '../wanted-rows.ts';
 
 /** Selects rejected rows. What is null or omitted selects all. */
-export type RejectedFilter = Partial<Page<ColumnKey<'sourceFileId' | 'record'>>> & {
-  readonly runId?: string | null;
-  /** A run: rejected rows of its report, that is its own and those of earlier runs that could not report them. */
-  readonly reportOf?: string | null;
-  readonly sources?: readonly string[] | null;
-  /** Part of the file's address. */
-  readonly file?: string | null;
-  readonly code?: string | null;
-  /** Id of one file, and number of one record in it. */
-  readonly sourceFileId?: string | null;
-  readonly record?: number | null;
-  /** Ids or names of the order that they state. */
-  readonly orders?: readonly string[] | null;
-  /** True: without those that a file which was read later has settled. */
-  readonly isOpen?: boolean | null;
-};
+export type RejectedFilter = Partial<Page<ColumnKey<'sourceFileId' | 'record'>>> &
+  Having<'runId' | 'code'> & {
+    /** A run: rejected rows of its report, that is its own and those of earlier runs that could not report them. */
+    readonly reportOf?: string | null;
+    readonly sources?: readonly string[] | null;
+    /** Part of the file's address. */
+    readonly file?: string | null;
+    /** Id of one file, and number of one record in it. */
+    readonly sourceFileId?: string | null;
+    readonly record?: number | null;
+    /** Ids or names of the order that they state. */
+    readonly orders?: readonly string[] | null;
+    /** True: without those that a file which was read later has settled. */
+    readonly isOpen?: boolean | null;
+  };
 
 /** Lists rejected rows by file and line. Includes held files, but not files that are being read. */
 export function listRejected(db: Database, filter: RejectedFilter = {}) {
@@ -47,7 +46,6 @@ export async function countRejected(db: Database, filter: RejectedFilter = {}): 
       limit ${filter.limit == null ? null : filter.limit + 1}::bigint) r`;
 }
 
-/** Rejected rows with the same cause. */
 export type RejectedCause = {
   readonly code: string;
   /** The problem and its fix, as reported for the first row. */
@@ -130,24 +128,21 @@ function isNotOlder(file: string): RawBuilder<boolean> {
 }
 
 function isRow({
-  runId = null,
-  reportOf = null,
-  code = null,
-  sourceFileId = null,
-  record = null,
-  orders = null,
-  isOpen = null,
+  runId,
+  reportOf,
+  code,
+  sourceFileId,
+  record,
+  orders,
+  isOpen,
 }: RejectedFilter): RawBuilder<unknown> {
-  return sql`
-    (${orders}::text[] is null or r.order_id = any(${orders}::text[])
-      or r.order_name = any(${orders}::text[]))
-      and
-    (${runId}::bigint is null or r.run_id = ${runId}::bigint)
-    and (${reportOf}::bigint is null or r.run_id in ${unreportedRuns(reportOf ?? '0', 'completed')})
-    and (${code}::text is null or r.code = ${code}::text)
-    and (${sourceFileId}::bigint is null or r.source_file_id = ${sourceFileId}::bigint)
-    and (${record}::bigint is null or r.record_no = ${record}::bigint)
-    and (${isOpen}::boolean is not true or not ${isSettled})`;
+  return hasAll(
+    { 'r.run_id': runId, 'r.code': code, 'r.source_file_id': sourceFileId },
+    record != null && sql`r.record_no = ${record}::bigint`,
+    orders != null && sql`(r.order_id = any(${orders}::text[]) or r.order_name = any(${orders}::text[]))`,
+    reportOf != null && sql`r.run_id in ${unreportedRuns(reportOf, 'completed')}`,
+    isOpen === true && sql`not ${isSettled}`,
+  );
 }
 
 /** Condition: file `f` counts and matches the filter. */

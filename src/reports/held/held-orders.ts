@@ -4,12 +4,10 @@ import type { DecimalText } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
+import { type Having, hasAll } from '../wanted-rows.ts';
 
 /** Selects held orders. What is null or omitted selects all. */
-export type HeldFilter = {
-  readonly job?: string | null;
-  readonly source?: string | null;
-  readonly reason?: string | null;
+export type HeldFilter = Having<'job' | 'source' | 'reason'> & {
   /** What is not known, as in `HeldGroup`, or any other word; case and blanks do not count. */
   readonly status?: string | null;
   readonly orderIds?: readonly string[] | null;
@@ -78,14 +76,13 @@ export type HeldOrder = Pick<
  * SQL that selects decision `a` and order `o` of what a filter names, whatever their word and whether or not they are
  * decided.
  */
-function fromHeld({ job = null, source = null, reason = null, orderIds = null }: HeldFilter) {
+function fromHeld({ job, source, reason, orderIds = null }: HeldFilter) {
   return sql`
     from intake.attributions a
     cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id
       limit 1) o
     where a.outcome = 'held'
-      and (${job}::text is null or a.job = ${job}) and (${source}::text is null or a.source = ${source})
-      and (${reason}::text is null or a.reason = ${reason})
+      and ${hasAll({ 'a.job': job, 'a.source': source, 'a.reason': reason })}
       and (${orderIds === null} or a.order_id = any(${[...(orderIds ?? [])]}::text[]))`;
 }
 

@@ -22,7 +22,6 @@ export type Answer = {
   } | null;
 };
 
-/** What became of an order. */
 export type OrderAnswer = Answer & {
   readonly kind:
     | 'credited'

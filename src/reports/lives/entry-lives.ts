@@ -24,7 +24,6 @@ export function creditedBy({ dealId, body }: Pick<EntryLife, 'dealId' | 'body'>)
   return { dealId: dealId ?? sent.deal_id ?? null, handle: sent.influencer_handle ?? null };
 }
 
-/** One event in the history of an entry, or one finding about it. */
 export type EntryEvent = {
   readonly at: Date;
   readonly kind: 'claimed' | 'answered' | 'evidence' | 'decided' | 'changed' | 'adjusted';
@@ -53,7 +52,6 @@ export function isInQuestion({ isGone, kind, newAmount }: Change): boolean {
   return !isGone && (kind === 'held' || kind === 'reattributed' || newAmount === null);
 }
 
-/** One entry of the ledger with its history. */
 export type EntryLife = {
   readonly entryId: string;
   /** A short description, such as `shopify order 1001`. */

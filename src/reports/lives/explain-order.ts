@@ -71,7 +71,6 @@ export type OrderAttribution = {
 /** A code with its owner: a handle, a deal or a collaboration. */
 export type CodeOwner = Pick<OwnedCode, 'code' | 'validFrom' | 'validTo'> & { readonly owner: string };
 
-/** The whole history of one order of one source. */
 export type OrderLife = {
   readonly source: string | null;
   readonly orderId: string;

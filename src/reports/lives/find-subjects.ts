@@ -10,28 +10,17 @@ import { findRun } from '../runs/list-runs.ts';
 import { readEntryLife } from './entry-lives.ts';
 import { findOrders } from './explain-order.ts';
 
-/** What an id can be, in the order in which they are shown. */
-export const SUBJECT_KINDS = [
-  'order',
-  'entry',
-  'customer',
-  'creator',
-  'deal',
-  'code',
-  'file',
-  'run',
-] as const;
-export type SubjectKind = (typeof SUBJECT_KINDS)[number];
+export type Subject = Required<Found> & { readonly kind: SubjectKind };
 
-export type Subject = {
-  readonly kind: SubjectKind;
+/** Something that an id can mean. */
+type Found = {
   /** Its id within its kind: of a file the number of its reading, of a code or creator the folded form. */
   readonly id: string;
   /** The source of an order; null if only the ledger knows the order. Null for the other kinds. */
-  readonly source: string | null;
+  readonly source?: string | null;
   readonly name: string;
   /** What tells it from others of its name: the owner of a code (null if nobody owns it), the creator of a deal, … */
-  readonly note: string | null;
+  readonly note?: string | null;
 };
 
 /** Most names of files that contain the text; those that are called otherwise are left out. */
@@ -48,9 +37,10 @@ type Find = (
   text: string,
   partsUpTo: number | null,
   isOnly: boolean,
-) => Promise<readonly (Pick<Subject, 'id' | 'name'> & Partial<Subject>)[]>;
+) => Promise<readonly Found[]>;
 
-const FINDERS: Readonly<Record<SubjectKind, Find>> = {
+/** What an id can be, in the order in which it is shown, and how it is found. */
+const FINDERS = {
   // There may be millions, so a search finds them by their whole id or name only.
   async order(db, text, partsUpTo) {
     const found = await findOrders(db, { order: text, isWhole: partsUpTo !== null });
@@ -119,7 +109,10 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
     const run = isNumber(text) ? await findRun(db, text) : null;
     return run === null ? [] : [{ id: run.runId, name: `${run.job} ${run.runId}`, note: run.job }];
   },
-};
+} satisfies Readonly<Record<string, Find>>;
+
+export type SubjectKind = keyof typeof FINDERS;
+export const SUBJECT_KINDS = Object.keys(FINDERS) as readonly SubjectKind[];
 
 /**
  * How the id of a deal is written, of which a person may write the letters in another case. The text itself if none is
@@ -159,15 +152,11 @@ export async function findSubjects(
   }: { kinds?: readonly SubjectKind[]; partsUpTo?: number | null } = {},
 ): Promise<readonly Subject[]> {
   const found = await Promise.all(
-    kinds.map(async (kind) =>
-      (await FINDERS[kind](db, text, partsUpTo, kinds.length === 1)).map((one) => ({
-        source: null,
-        note: null,
-        ...one,
-        kind,
-        name: maskAddresses(one.name),
-      })),
-    ),
+    kinds.map(async (kind) => {
+      const find: Find = FINDERS[kind];
+      const all = await find(db, text, partsUpTo, kinds.length === 1);
+      return all.map((one) => ({ source: null, note: null, ...one, kind, name: maskAddresses(one.name) }));
+    }),
   );
   return found.flat();
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ConflictingOrder, ConflictKind, RuleSum } from '../../core/money/conflicts.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
-import type { ColumnKey, Page } from '../page.ts';
+import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 
 export type ConflictFilter = {
   /** First and last month as `2026-10`, in UTC, both included; null for no limit. */
@@ -88,17 +88,12 @@ export function compareRules(
 }
 
 /** Only the conditions that are given, so that the view computes only what they need. */
-function matches({ from, to, kind = null, dealId = null }: ConflictFilter) {
-  return sql.join(
-    [
-      sql`true`,
-      ...(from === null ? [] : [sql`day_utc >= (${from}::text || '-01')::date`]),
-      ...(to === null ? [] : [sql`day_utc < (${to}::text || '-01')::date + interval '1 month'`]),
-      ...(kind === null ? [] : [sql`conflict = ${kind}`]),
-      ...(dealId === null
-        ? []
-        : [sql`'deal:' || ${dealId}::text in (c.target, c.first_target, c.last_target, c.explicit_target)`]),
-    ],
-    sql` and `,
+function matches({ from, to, kind, dealId }: ConflictFilter) {
+  return hasAll(
+    { conflict: kind },
+    from !== null && sql`day_utc >= (${from}::text || '-01')::date`,
+    to !== null && sql`day_utc < (${to}::text || '-01')::date + interval '1 month'`,
+    dealId != null &&
+      sql`'deal:' || ${dealId}::text in (c.target, c.first_target, c.last_target, c.explicit_target)`,
   );
 }

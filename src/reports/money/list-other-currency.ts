@@ -5,7 +5,7 @@ import { foldOrderId } from '../../core/text/order-key.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { onceHeld } from '../../money/read-statement.ts';
-import type { ColumnKey, Page } from '../page.ts';
+import type { ColumnKey, Having, Page } from '../wanted-rows.ts';
 
 /** An order that was posted, and that an export states in another currency since. */
 export type OtherCurrency = {
@@ -26,9 +26,7 @@ export type OtherCurrency = {
 };
 
 /** Selects such orders. What is null or omitted selects all. */
-export type OtherCurrencyFilter = {
-  readonly job?: string | null;
-  readonly source?: string | null;
+export type OtherCurrencyFilter = Having<'job' | 'source'> & {
   readonly orderIds?: readonly string[] | null;
   /**
    * A person decides about them. What was decided is then among the orders that are named, and what comes to nothing by a

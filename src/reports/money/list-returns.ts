@@ -9,7 +9,7 @@ import {
 import { minorDigits } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
-import type { ColumnKey, Page } from '../page.ts';
+import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 
 /** A creator: spellings of their handle (`spellingsOf`), and deals that name them (`listNamedDeals`). */
 export type NamedCreator = { readonly spellings: readonly string[]; readonly deals: readonly string[] };
@@ -26,32 +26,23 @@ export type ReturnFilter = {
   readonly currency?: string | null;
 };
 
-/** SQL for the key of each kind of group. An unknown deal, for example of a code's fee, has an empty key. */
-const KEYS: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
-  deal: sql`coalesce(deal_id, '') collate "C"`,
-  creator: sql`lower(coalesce(influencer_handle, '')) collate "C"`,
-  brand: sql`coalesce(brand_id, '') collate "C"`,
-  campaign: sql`coalesce(dealflow_id, '') collate "C"`,
-  month: sql`to_char(month_utc, 'YYYY-MM') collate "C"`,
+/** SQL for what the rows of a group have in common, as it is stored, and for the name of the group. */
+const GROUPS: Readonly<Record<ReturnGroup, readonly [of: RawBuilder<unknown>, name: RawBuilder<unknown>]>> = {
+  deal: [sql`deal_id`, sql`max(influencer_handle collate "C")`],
+  creator: [sql`lower(coalesce(influencer_handle, ''))`, sql`max(influencer_handle collate "C")`],
+  brand: [sql`brand_id`, sql`max(brand_name collate "C")`],
+  campaign: [sql`dealflow_id`, sql`max(dealflow_name collate "C")`],
+  month: [sql`month_utc`, sql`null::text`],
 };
+
 /**
- * Columns to group by, as they are stored. The key is then built once per group instead of once per row, of
- * which there may be 200,000.
+ * SQL for the key of a group. It is built of what its rows have in common: once per group instead of once per row, of which
+ * there may be 200,000. An unknown deal, for example of a code's fee, has an empty key.
  */
-const GROUPED_BY: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
-  deal: sql`deal_id`,
-  creator: sql`lower(coalesce(influencer_handle, ''))`,
-  brand: sql`brand_id`,
-  campaign: sql`dealflow_id`,
-  month: sql`month_utc`,
-};
-const NAMES: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
-  deal: sql`max(influencer_handle collate "C")`,
-  creator: sql`max(influencer_handle collate "C")`,
-  brand: sql`max(brand_name collate "C")`,
-  campaign: sql`max(dealflow_name collate "C")`,
-  month: sql`null::text`,
-};
+function keyFor(by: ReturnGroup): RawBuilder<unknown> {
+  const [of] = GROUPS[by];
+  return by === 'month' ? sql`to_char(${of}, 'YYYY-MM') collate "C"` : sql`coalesce(${of}, '') collate "C"`;
+}
 
 type Amounts = Readonly<
   Record<
@@ -136,11 +127,11 @@ export function listReturnParts(db: Database, page: ReturnPage) {
   const { inOrder, isAfter } = orderOf(page);
   return rowsOf<ReturnParts>(db)`
     with sums as (
-      select ${KEYS[by]} as key, ${of.currency} collate "C" as currency, ${sumOf(of.netAtLeast)} as net_at_least,
+      select ${keyFor(by)} as key, ${of.currency} collate "C" as currency, ${sumOf(of.netAtLeast)} as net_at_least,
         array_agg(coalesce(deal_id, '')) as deals
       from ${rowsFor(filter)} r
       where ${matches(filter)}
-      group by ${GROUPED_BY[by]}, ${of.currency}
+      group by ${GROUPS[by][0]}, ${of.currency}
     )
     select key, currency, deals from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint`;
 }
@@ -164,7 +155,7 @@ export async function listReturns(
   const of = inCurrency === null ? STATED : convertedTo(inCurrency);
   return rowsOf<ReturnSum>(db)`
     with sums as (
-      select ${KEYS[by]} as key, ${NAMES[by]} as name, ${of.currency} collate "C" as currency,
+      select ${keyFor(by)} as key, ${GROUPS[by][1]} as name, ${of.currency} collate "C" as currency,
         sum(orders) as orders, ${sumOf(of.net)} as net_amount, ${sumOf(of.cost)} as cost_amount,
         ${sumOf(of.profit)} as profit_amount,
         ${sumOf(of.netAtLeast)} as net_at_least, ${sumOf(of.costAtLeast)} as cost_at_least,
@@ -176,7 +167,7 @@ export async function listReturns(
         bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
       from ${rowsFor(filter)} r
       where ${matches(filter)} and ${isOfDeals(parts)}
-      group by ${GROUPED_BY[by]}, ${of.currency}
+      group by ${GROUPS[by][0]}, ${of.currency}
     )
     select key, name, currency, orders::float8 as orders,
       ${of.shown(sql`net_amount`)}::text as "netAmount", ${of.shown(sql`cost_amount`)}::text as "costAmount",
@@ -283,21 +274,12 @@ function rowsFor({ creator = null }: ReturnFilter): RawBuilder<unknown> {
     ${creator.deals.includes('') ? ofNoDeal : sql``})`;
 }
 
-function matches({
-  from,
-  to,
-  dealId = null,
-  brandId = null,
-  handle = null,
-  creator = null,
-  currency = null,
-}: ReturnFilter) {
-  return sql`
-    (${from}::text is null or month_utc >= (${from}::text || '-01')::date)
-      and (${to}::text is null or month_utc <= (${to}::text || '-01')::date)
-    and (${dealId}::text is null or deal_id = ${dealId})
-    and (${brandId}::text is null or brand_id = ${brandId})
-    and (${currency}::text is null or currency = ${currency})
-    and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0)
-    and (${creator === null} or influencer_handle = any(${[...(creator?.spellings ?? [])]}::text[]))`;
+function matches({ from, to, dealId, brandId, currency, handle, creator }: ReturnFilter) {
+  return hasAll(
+    { deal_id: dealId, brand_id: brandId, currency },
+    from !== null && sql`month_utc >= (${from}::text || '-01')::date`,
+    to !== null && sql`month_utc <= (${to}::text || '-01')::date`,
+    handle != null && sql`position(lower(${handle}::text) in lower(influencer_handle)) > 0`,
+    creator != null && sql`influencer_handle = any(${[...creator.spellings]}::text[])`,
+  );
 }

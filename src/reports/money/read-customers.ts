@@ -1,6 +1,6 @@
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
-import type { ColumnKey, Page } from '../page.ts';
+import type { ColumnKey, Page } from '../wanted-rows.ts';
 
 /** An influencer among the customers of a brand: the public profile, without an e-mail address. */
 export type FoundInfluencer = {

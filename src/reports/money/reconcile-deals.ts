@@ -4,7 +4,7 @@ import type { DecimalText } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { countsOf, execute, rowsOf } from '../../db/statement.ts';
 import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
-import type { ColumnKey, Page } from '../page.ts';
+import type { ColumnKey, Page } from '../wanted-rows.ts';
 
 /** SQL for what a comparison `r` says of a deal, besides its creator. */
 export const RECONCILED = sql`
@@ -103,9 +103,7 @@ export function listReconciled(
  * Counts the deals of the stored comparison, those of which it is not known whether the amounts agree, and those that were
  * compared while the currency of the account was not known.
  */
-export async function surveyReconciled(
-  db: Database,
-): Promise<Readonly<Record<'deals' | 'unknownAmounts' | 'withoutCurrency', number>>> {
+export function surveyReconciled(db: Database) {
   return countsOf<'deals' | 'unknownAmounts' | 'withoutCurrency'>(db)`
     select count(*) as deals, count(*) filter (where unexplained_amount is null) as "unknownAmounts",
       count(*) filter (where account_currency is null) as "withoutCurrency"

@@ -1,7 +1,6 @@
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 
-/** What a statement for a creator is about. */
 export type StatementAbout = {
   readonly month: string;
   readonly dealId: string;

@@ -6,7 +6,7 @@ import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { type Block, item, say, section } from '../../render/block.ts';
 import { clause, plural } from '../../render/text.ts';
-import type { Page } from '../page.ts';
+import type { Page } from '../wanted-rows.ts';
 
 /** An open problem, as in its last or next notice. */
 export type OpenProblem = Problem & { readonly problemId: string };

@@ -195,13 +195,7 @@ export function sumUnclaimed(db: Database, { month, dealId }: { month: string; d
 }
 
 /** The sum of a currency: `at least` if the earnings of some orders are unknown. */
-export function sumAccruals({
-  rows,
-}: Accruals): readonly {
-  readonly currency: string;
-  readonly amount: DecimalText;
-  readonly isAtLeast: boolean;
-}[] {
+export function sumAccruals({ rows }: Accruals) {
   return [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, own]) => ({
     currency,
     amount: sumMoney(own.flatMap(({ amount }) => amount ?? [])),

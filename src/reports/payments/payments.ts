@@ -97,9 +97,7 @@ export function stateOf(payment: Payment): string {
 }
 
 /** Payments by state, those of debts apart. */
-function sumPayments(
-  payments: readonly Payment[],
-): readonly { readonly state: string; readonly payments: readonly Payment[] }[] {
+function sumPayments(payments: readonly Payment[]) {
   const wordsOf = (payment: Payment) => (isDebt(payment) ? 'debt settled' : wordsOfState(payment.state));
   return [...PAYMENT_STATES.map(wordsOfState), 'debt settled'].flatMap((state) => {
     const own = payments.filter((one) => wordsOf(one) === state);

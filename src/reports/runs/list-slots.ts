@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { finds, rowOf, rowsOf } from '../../db/statement.ts';
-import type { ColumnKey, Page } from '../page.ts';
+import type { ColumnKey, Having, Page } from '../wanted-rows.ts';
 import { jobsOf } from './list-runs.ts';
 
 export type ListedSlot = {
@@ -14,7 +14,6 @@ export type ListedSlot = {
   readonly requestedBy: string | null;
 };
 
-/** A summary of the slots of one job. */
 export type SlotSummary = {
   readonly job: string;
   /** The latest slot whose time has come. */
@@ -43,8 +42,7 @@ const shownState = sql<string>`case
  */
 export function listSlots(
   db: Database,
-  options: Page<ColumnKey<'slot' | 'job'>> &
-    Partial<Readonly<Record<'job' | 'state' | 'from' | 'to', string | null>>>,
+  options: Page<ColumnKey<'slot' | 'job'>> & Having<'job' | 'state' | 'from' | 'to'>,
 ) {
   const { job = null, state = null, from = null, to = null, after = null, limit } = options;
   return rowsOf<ListedSlot>(db)`
@@ -74,7 +72,6 @@ export async function listPausedJobs(db: Database): Promise<readonly PausedJob[]
     .execute();
 }
 
-/** Late or missed slots of one job. */
 export type SlotTrouble = {
   readonly job: string;
   readonly kind: 'late' | 'missed';

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
 import type { DecimalText } from '../../core/money.ts';
-import type { DoubtDetails, FileCounts, FileDetails, FooterRowInFile } from '../../core/report.ts';
+import type { FileCounts, FileDetails, FooterRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
 import { countsOf, rowsOf } from '../../db/statement.ts';
 import { listFindings } from '../checks/read-checks.ts';
@@ -12,7 +12,6 @@ import { unreportedRuns } from './list-runs.ts';
 
 /** What the reports of several kinds of jobs have in common: files, doubts and entries. */
 
-/** The run to report. */
 export type ReportedRun = {
   readonly runId: string;
   readonly job: string;
@@ -86,7 +85,7 @@ export async function readRunFiles(
 export async function readRunDoubts(
   db: Database,
   { job, shown = SHOWN_ROWS }: { job: string; shown?: number },
-): Promise<{ readonly count: number; readonly details: DoubtDetails }> {
+) {
   const doubts = await listDoubts(db, { job, limit: shown });
   const doubleCredits = await listDoubleCredits(db, { job });
   return { count: (await countDoubts(db, job)) + doubleCredits.length, details: { doubts, doubleCredits } };

@@ -39,7 +39,6 @@ export const GAUGES = {
   work_units_open: [['kind'], 'Unfinished units of work.'],
 } as const satisfies Readonly<Record<string, readonly [labels: readonly string[], help: string]>>;
 
-/** One value of a gauge. */
 export type Sample = readonly [
   gauge: keyof typeof GAUGES,
   labels: Readonly<Record<string, string>>,

@@ -1,14 +1,10 @@
 import type { PipelineConfig } from '../../config/schema.ts';
-import type { CheckFinding } from '../../core/checks/check-result.ts';
 import type { ReadFor } from '../../core/layout.ts';
-import type { DoubleCredit, Doubt } from '../../core/ledger.ts';
 import { formatMoney } from '../../core/money.ts';
-import type { HeldFile } from '../../core/report.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
-import type { GivenUpUnit, WorkerSeen } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
-import { type BankEntry, listBankEntries } from '../../money/payments/match-bookings.ts';
+import { listBankEntries } from '../../money/payments/match-bookings.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';
 import {
   type Block,
@@ -23,30 +19,24 @@ import {
   whole,
 } from '../../render/block.ts';
 import { formatCount } from '../../render/text.ts';
-import { type Backlog, readBacklog } from '../../rollups/backlog.ts';
+import { readBacklog } from '../../rollups/backlog.ts';
 import { listFindings } from '../checks/read-checks.ts';
 import { describeFindings } from '../checks/render-checks.ts';
 import { describeDoubleCredits, describeDoubt, reviewCommand } from '../doubts/doubts.ts';
 import { listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
-import { describeWaitingClaims, readWaitingClaims, type WaitingClaims } from '../doubts/waiting-claims.ts';
+import { describeWaitingClaims, readWaitingClaims } from '../doubts/waiting-claims.ts';
 import { listHeldFiles } from '../files/list-files.ts';
-import { listRejectedCauses, type RejectedCause } from '../files/list-rejected.ts';
+import { listRejectedCauses } from '../files/list-rejected.ts';
 import { describeHeldFiles, describeRejectedCauses } from '../files/read-files.ts';
 import { describeHeldOrders } from '../held/describe-held-orders.ts';
-import { type HeldGroup, listHeldGroups } from '../held/held-orders.ts';
-import { type OtherCurrencySum, sumOtherCurrency } from '../money/list-other-currency.ts';
+import { listHeldGroups } from '../held/held-orders.ts';
+import { sumOtherCurrency } from '../money/list-other-currency.ts';
 import { describeOtherCurrencySums } from '../money/other-currency.ts';
-import { listStatementMails, type StatementMail, sayAbout } from '../money/statement-mails.ts';
-import {
-  type ChannelTrouble,
-  describeNotified,
-  listChannelTroubles,
-  listOpenProblems,
-  type OpenProblem,
-} from '../notices/list-notices.ts';
+import { listStatementMails, sayAbout } from '../money/statement-mails.ts';
+import { describeNotified, listChannelTroubles, listOpenProblems } from '../notices/list-notices.ts';
 import { describeHeld } from '../payments/payments.ts';
-import { type ListedRun, listRuns } from '../runs/list-runs.ts';
-import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from '../runs/list-slots.ts';
+import { listRuns } from '../runs/list-runs.ts';
+import { listPausedJobs, summariseSlots } from '../runs/list-slots.ts';
 import { commandOfUnit, describeUnit, listGivenUpUnits, listWorkers } from '../runs/read-units.ts';
 import { type DidOfRun, describeRuns, describeSchedule } from '../runs/runs.ts';
 
@@ -57,40 +47,8 @@ export type LiveLease = {
   readonly secondsLeft: number;
 };
 
-export type Status = {
-  readonly account: string | null;
-  readonly backlog: readonly Backlog[];
-  readonly customers: readonly CustomerGroup[];
-  readonly doubts: readonly Doubt[];
-  /** Orders that the service has accepted more than once, until a person acknowledges them. */
-  readonly doubleCredits: readonly DoubleCredit[];
-  /** Mails with statements of which nobody knows whether they arrived. */
-  readonly unclearMails: readonly StatementMail[];
-  /** Bookings in files of the bank that do not count until somebody decides. */
-  readonly heldBookings: readonly BankEntry[];
-  /** Claims that the database lost and whose orders no file has contained since. */
-  readonly waitingClaims: WaitingClaims;
-  readonly lastRuns: readonly ListedRun[];
-  readonly heldFiles: readonly HeldFile[];
-  /** Rejected rows that no later file has settled, by their cause. */
-  readonly rejected: readonly RejectedCause[];
-  /** Orders that are held because something about them is not known, by reason. */
-  readonly heldOrders: readonly HeldGroup[];
-  /** Posted orders that an export states in another currency since, by source. */
-  readonly otherCurrency: readonly OtherCurrencySum[];
-  /** Recent unacknowledged warnings of checks about files that count nevertheless. */
-  readonly warnings: readonly CheckFinding[];
-  /** Queues that announce new files. */
-  readonly queues: readonly QueueState[];
-  readonly leases: readonly LiveLease[];
-  readonly workers: readonly WorkerSeen[];
-  readonly givenUpUnits: readonly GivenUpUnit[];
-  readonly slots: readonly SlotSummary[];
-  readonly pausedJobs: readonly PausedJob[];
-  /** Open problems, as in notices; empty if no channel is configured. */
-  readonly problems: readonly OpenProblem[];
-  readonly channelTroubles: readonly ChannelTrouble[];
-};
+/** The current state of all jobs. */
+export type Status = Awaited<ReturnType<typeof readStatus>>;
 
 const SHOWN_DOUBTS = 5;
 
@@ -113,29 +71,33 @@ export async function readStatus(
     limit = Number.MAX_SAFE_INTEGER,
     ...of
   }: StatusOf & { readonly queued?: readonly string[]; readonly limit?: number } = {},
-): Promise<Status> {
+) {
   // In a session of its own, because it takes about as long as all others together.
   const [backlog, rest] = await Promise.all([readBacklog(db, limit), readRest(db, { ...of, queued })]);
   return { ...rest, backlog };
 }
 
-async function readRest(
-  db: Database,
-  { queued, ...of }: StatusOf & { readonly queued: readonly string[] },
-): Promise<Omit<Status, 'backlog'>> {
+async function readRest(db: Database, { queued, ...of }: StatusOf & { queued: readonly string[] }) {
   const account = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
   return {
     account: account?.account_id ?? null,
+    /** Orders that the service has accepted more than once, until a person acknowledges them. */
     doubleCredits: await listDoubleCredits(db),
+    /** Mails with statements of which nobody knows whether they arrived. */
     unclearMails: await listStatementMails(db, { state: 'unclear', limit: SHOWN_DOUBTS }),
+    /** Bookings in files of the bank that do not count until somebody decides. */
     heldBookings: await listBankEntries(db, { onlyHeld: true }),
+    /** Claims that the database lost and whose orders no file has contained since. */
     waitingClaims: await readWaitingClaims(db),
     heldFiles: await listHeldFiles(db, of),
+    /** Rejected rows that no later file has settled, by their cause. */
     rejected: await listRejectedCauses(db, { ...of, isOpen: true }),
     heldOrders: await listHeldGroups(db),
     otherCurrency: await sumOtherCurrency(db, {}),
     customers: await countCustomers(db),
+    /** Recent unacknowledged warnings of checks about files that count nevertheless. */
     warnings: (await listFindings(db, of)).filter(({ verdict }) => verdict === 'warn'),
+    /** Queues that announce new files. */
     queues: queued.length === 0 ? [] : await listQueues(db, queued),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
     lastRuns: await listRuns(db, { perJob: true }),
@@ -144,6 +106,7 @@ async function readRest(
     givenUpUnits: await listGivenUpUnits(db),
     slots: await summariseSlots(db),
     pausedJobs: await listPausedJobs(db),
+    /** Open problems, as in notices; empty if no channel is configured. */
     problems: await listOpenProblems(db),
     channelTroubles: await listChannelTroubles(db),
   };

@@ -6,8 +6,8 @@ import { html, prose } from '../../../render/html/html.ts';
 import { renderBlocksPage } from '../../../render/html/report-page.ts';
 import {
   type AnsweredClaim,
+  CLAIM_ANSWERS,
   describeReply,
-  labelOf,
   readClaims,
   renderReplyCsv,
   subjectOf,
@@ -16,7 +16,7 @@ import {
 import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actColumn, actionForm } from '../../markup/action-form.ts';
 import { byOption, byText, readFilter } from '../../markup/filter.ts';
-import { anchor, blockList, creatorLink, pagedTable } from '../../markup/parts.ts';
+import { anchor, blockList, creatorLink, noted, pagedTable } from '../../markup/parts.ts';
 import { PAGE_ROWS, pageOf, textOf } from '../../read-query.ts';
 
 const PATH = '/claims';
@@ -47,7 +47,7 @@ ${pagedTable({ rows, visit, about: 'Claims', none: 'There are no claims.', key: 
   column('Order', subjectOf),
   column('Answer', (claim) => answerCell(claim, visit)),
   column('Due', ({ deadline }) => deadline),
-  column('State', ({ state: own, closeReason }) => html`${own} <small>${closeReason}</small>`),
+  column('State', ({ state: own, closeReason }) => noted(own, closeReason)),
   actColumn(visit, '/claims/close', ['Close', (claim) => closeForm(claim, visit)]),
 ])}
 <h2>Add claims</h2>
@@ -62,7 +62,7 @@ ${actionForm(visit, '/claims/add', {
 });
 
 function answerCell({ answer }: AnsweredClaim, visit: Visit): Html {
-  const { label, tone } = labelOf(answer.kind);
+  const { label, tone } = CLAIM_ANSWERS[answer.kind];
   const { next } = answer;
   return html`<strong class="${tone}">${label}</strong> ${prose(answer.text)}${next === null ? null : html` <a href="${visit.config.console.basePath}${next.page}">${next.label}</a>`}`;
 }

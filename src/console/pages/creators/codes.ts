@@ -34,6 +34,7 @@ import {
   describeKnown,
   instant,
   missing,
+  noted,
   orderColumns,
   pagedTable,
   table,
@@ -83,7 +84,7 @@ async function unowned(filter: CodeFilter, visit: Visit): Promise<Html> {
       column('Code', ({ code, folded, job, carriedAs, assignedTo }) =>
         carriedAs === 'code'
           ? html`${anchor(visit.link('/codes/assign', { job, code: folded }), markLookAlikes(code))}${assignedTo === null ? null : html` <small>assigned to ${assignedTo} from the next run on</small>`}`
-          : html`${markLookAlikes(code)} <small>${carriedAs}</small>`,
+          : noted(markLookAlikes(code), carriedAs),
       ),
       number('Orders', ({ orders }) => formatCount(orders)),
       number('Revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
@@ -110,10 +111,7 @@ async function assigned(filter: CodeFilter, visit: Visit): Promise<Html> {
       ),
       column('Owner', ownerOf(visit)),
       column('Valid', (owner) => validity(owner, visit)),
-      column(
-        'Assigned',
-        ({ assignedAt, assignedBy }) => html`${instant(assignedAt, visit)} <small>${assignedBy}</small>`,
-      ),
+      column('Assigned', ({ assignedAt, assignedBy }) => noted(instant(assignedAt, visit), assignedBy)),
       column('Counts', ({ overriddenBy }) =>
         overriddenBy === null ? 'yes' : `no: line ${overriddenBy} of codes.csv takes precedence`,
       ),

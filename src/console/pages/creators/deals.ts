@@ -30,6 +30,7 @@ import {
   figure,
   instant,
   missing,
+  noted,
   pagedTable,
   table,
 } from '../../markup/parts.ts';
@@ -65,7 +66,7 @@ export const dealsPage = definePage(PATH, async (visit) => {
 ${form()}
 ${pagedTable({ rows, visit, about: 'Deals', none: 'The mirror has no such deal.', key: 'dealId' }, [
   ...dealColumns(visit),
-  column('Creator', ({ influencerHandle, platform }) => html`${influencerHandle} <small>${platform}</small>`),
+  column('Creator', ({ influencerHandle, platform }) => noted(influencerHandle, platform)),
   number('Clicks', ({ totalClicks }) => countOf(totalClicks)),
   number('Orders', ({ totalReferrals }) => countOf(totalReferrals)),
   number('Sales', ({ totalSales }) => countOf(totalSales)),

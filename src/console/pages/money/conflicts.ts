@@ -14,6 +14,7 @@ import {
   badge,
   creatorAnchor,
   dealAnchor,
+  noted,
   orderLink,
   pagedTable,
   table,
@@ -68,7 +69,7 @@ ${pagedTable(
     number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
     column('What disagrees', ({ conflict }) => CONFLICTS[conflict]),
     column('Evidence', ({ evidence, isSameCreator }) =>
-      isSameCreator === true ? html`${evidence} <small>deals of one creator</small>` : evidence,
+      isSameCreator === true ? noted(evidence, 'deals of one creator') : evidence,
     ),
     ...RULES.map((rule) =>
       column(

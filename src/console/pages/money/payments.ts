@@ -21,6 +21,7 @@ import {
   creatorAnchor,
   describeKnown,
   missing,
+  noted,
   pagedTable,
   table,
 } from '../../markup/parts.ts';
@@ -47,11 +48,11 @@ ${held.length === 0 ? null : heldPart(visit, held.slice(0, PAGE_ROWS))}
 <h2>Payments</h2>
 ${pagedTable({ rows, visit, about: 'Payments', none: 'No payment was proposed yet.', key: 'paymentId' }, [
   column('Payment', ({ paymentId }) => paymentId),
-  column('Proposal', ({ proposalId, month }) => html`${proposalId} <small>until ${month}</small>`),
+  column('Proposal', ({ proposalId, month }) => noted(proposalId, `until ${month}`)),
   column('Creator', ({ creator }) => creatorAnchor(visit, creator)),
   number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
   column('Account', accountOf),
-  column('State', (payment) => html`${stateOf(payment)} <small>${payment.settleReason}</small>`),
+  column('State', (payment) => noted(stateOf(payment), payment.settleReason)),
   actColumn(visit, `${PATH}/cancel`, [
     'Decide',
     (payment) => html`${cancelForm(visit, payment)}${completeForm(visit, payment)}`,

@@ -221,7 +221,6 @@ function nameOf({ key, name }: ReturnSum, { by, visit }: { by: ReturnGroup; visi
       return anchor(visit.link(PATH, { ...kept, from: key, to: key }), key);
   }
 }
-/** Key of a sum. */
 export const RETURN_KEY = { currency: 'text', rank: 'amount', key: 'text' } as const;
 
 const WON_PATH = '/money/customers';
