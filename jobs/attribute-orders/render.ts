@@ -1,5 +1,5 @@
 import { BELOW_ZERO, REFUNDS_APART } from '../../src/core/held/held-order.ts';
-import { formatAmounts, formatMoney } from '../../src/core/money.ts';
+import { formatAmounts, formatAtLeast, formatMoney } from '../../src/core/money.ts';
 import { sumOrders } from '../../src/core/order.ts';
 import { helpForCodesInText } from '../../src/core/text/codes-in-text.ts';
 import {
@@ -18,7 +18,6 @@ import { clause, formatCount, markLookAlikes, plural } from '../../src/render/te
 import { describeRunDoubts } from '../../src/reports/doubts/doubts.ts';
 import { describeFiles } from '../../src/reports/files/read-files.ts';
 import { describeHeldOrders } from '../../src/reports/held/describe-held-orders.ts';
-import { formatAtLeast } from '../../src/reports/money/at-least.ts';
 import { describeLeaks } from '../../src/reports/money/leaks.ts';
 import { describeOtherCurrency } from '../../src/reports/money/other-currency.ts';
 import type { Disposition, DispositionGroup } from './read-dispositions.ts';

@@ -49,6 +49,10 @@ export function listOrders(
   db: Database,
   { limit, after = null, ...filter }: OrderFilter & Page<ColumnKey<'at' | 'job' | 'source' | 'orderId'>>,
 ) {
+  const isAfter =
+    after !== null &&
+    sql`d.day_utc <= ${after.at.slice(0, 10)}::date and (d.ordered_at, d.job, d.source, d.order_id)
+      < (${after.at}::timestamptz, ${after.job}, ${after.source}, ${after.orderId})`;
   return rowsOf<ListedOrder>(db)`
     select s.job, s.source, s.order_id as "orderId", o.order_name as "orderName", s.ordered_at as "orderedAt",
       to_char(s.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, s.disposition,
@@ -57,12 +61,7 @@ export function listOrders(
       s.currency, s.amount
     from (
       select * from reporting.order_dispositions d
-      where ${matches(filter)}
-        and (${after === null}
-          or (d.day_utc <= ${after?.at.slice(0, 10) ?? null}::date
-            and (d.ordered_at, d.job, d.source, d.order_id)
-          < (${after?.at ?? null}::timestamptz, ${after?.job ?? null}::text, ${after?.source ?? null}::text,
-            ${after?.orderId ?? null}::text)))
+      where ${hasAll({}, matches(filter), isAfter)}
       order by d.day_utc desc, d.ordered_at desc, d.job desc, d.source desc, d.order_id desc limit ${limit}
     ) s
     left join intake.orders o on o.order_version_id = s.order_version_id

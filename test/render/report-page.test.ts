@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import { describe, expect, it } from 'vitest';
-import type { Block } from '../../src/render/block.ts';
+import { type Block, column } from '../../src/render/block.ts';
+import { blocksMarkup, rowsMarkup } from '../../src/render/html/block-markup.ts';
 import { html } from '../../src/render/html/html.ts';
 import { renderReportPage } from '../../src/render/html/report-page.ts';
 import type { ReportRenderer, RunSummary } from '../../src/render/report-renderer.ts';
@@ -136,6 +137,50 @@ describe('a report page', () => {
       'In GBP',
     ]);
     expect([...page.matchAll(/<rect width="([\d.]+)"/g)].map(([, width]) => width)).toEqual(['240', '120']);
+  });
+});
+
+describe('a table', () => {
+  it('has no column that is empty in every row, and renders each cell once', () => {
+    const rendered: string[] = [];
+    const cell = (name: string, of: (row: string) => string | null) => (row: string) => {
+      rendered.push(`${name} ${row}`);
+      return of(row);
+    };
+    const markup = rowsMarkup(
+      ['a', 'b'],
+      [
+        column(
+          'Order',
+          cell('order', (row) => row),
+        ),
+        column(
+          'Refunded',
+          cell('refunded', () => null),
+        ),
+        column(
+          'Note',
+          cell('note', (row) => (row === 'b' ? 'late' : '')),
+        ),
+      ],
+    ).toString();
+    expect(markup).toContain('<th scope="col">Order</th><th scope="col">Note</th>');
+    expect(markup).not.toContain('Refunded');
+    expect(rendered.toSorted()).toEqual([
+      'note a',
+      'note b',
+      'order a',
+      'order b',
+      'refunded a',
+      'refunded b',
+    ]);
+  });
+
+  it('of a report has no such column either', () => {
+    const columns = [{ title: 'order' }, { title: 'refunded' }];
+    const page = blocksMarkup([{ kind: 'table', columns, rows: [['1', '']] }]).toString();
+    expect(page).toContain('Order');
+    expect(page).not.toContain('Refunded');
   });
 });
 

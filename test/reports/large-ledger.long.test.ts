@@ -10,7 +10,7 @@ import type { RunAmount } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { renderBlocks } from '../../src/render/render-blocks.ts';
 import { listDoubts, sumDoubts } from '../../src/reports/doubts/list-doubts.ts';
-import { listDisputedOrders } from '../../src/reports/money/list-disputed-orders.ts';
+import { listDisputedOrders } from '../../src/reports/money/reconcile-deals.ts';
 import { readChangeVersion } from '../../src/reports/status/read-overview.ts';
 import { describeStatus, readStatus } from '../../src/reports/status/status.ts';
 import { type Backlog, readOpenBacklog } from '../../src/rollups/backlog.ts';

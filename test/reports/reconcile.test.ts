@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { ReconciledDeal } from '../../src/core/money/reconciliation.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
-import { listDisputedOrders } from '../../src/reports/money/list-disputed-orders.ts';
-import { listPayouts } from '../../src/reports/money/list-payouts.ts';
 import {
   keepReconciliation,
+  listDisputedOrders,
+  listPayouts,
   listReconciled,
   reconcileDeals,
   sumUnexplained,

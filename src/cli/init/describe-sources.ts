@@ -1,6 +1,6 @@
 import { describeConsent } from '../../core/customer.ts';
 import { BELOW_ZERO, heldReason, REFUNDS_APART } from '../../core/held/held-order.ts';
-import { formatAmounts, formatMoney } from '../../core/money.ts';
+import { formatAmounts, formatAtLeast, formatMoney } from '../../core/money.ts';
 import { sumOrders } from '../../core/order.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
@@ -11,7 +11,6 @@ import type { Terminal } from '../../render/terminal.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { listPassedOver, sayFooterRow } from '../../reports/files/read-files.ts';
 import { describeReason } from '../../reports/held/describe-held-orders.ts';
-import { formatAtLeast } from '../../reports/money/at-least.ts';
 import { type FileFate, layoutFileOf } from './compose-files.ts';
 import type { CustomersExamined } from './recognise/examine-customers.ts';
 import type { OrdersExamined } from './recognise/examine-orders.ts';

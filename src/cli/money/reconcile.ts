@@ -26,9 +26,9 @@ export const reconcileCommand: CommandDefinition = {
  */
 async function reconcile(output: Output, options: ReconcileOptions): Promise<ExitCode> {
   const { isMirrorAccount } = await import('../../../jobs/mirror-account/settings.ts');
-  const { listDisputedOrders } = await import('../../reports/money/list-disputed-orders.ts');
-  const { listPayouts } = await import('../../reports/money/list-payouts.ts');
-  const { reconcileDeals } = await import('../../reports/money/reconcile-deals.ts');
+  const { listDisputedOrders, listPayouts, reconcileDeals } = await import(
+    '../../reports/money/reconcile-deals.ts'
+  );
   const { describeReconciliation } = await import('../../reports/money/reconciliation.ts');
   const { config, read } = await openCommand(output, options);
   const dealId = options.deal ?? null;

@@ -78,7 +78,7 @@ async function performReview(
   const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
   const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
   const { listDoubleCredits, listDoubts } = await import('../../reports/doubts/list-doubts.ts');
-  const { readDoubtHints } = await import('../../reports/doubts/doubt-hints.ts');
+  const { readDoubtHints } = await import('../../reports/money/reconcile-deals.ts');
   const { describeAllDoubts } = await import('../../reports/doubts/doubts.ts');
   const { accepted, writeOff, resend, acknowledge, credit, exclude, all } = options;
   const { config, read, change } = await openCommand(output, options);

@@ -42,6 +42,14 @@ function done(changed: Changed): string {
   }
 }
 
+function backfillAction(path: ActionPath, change: typeof pauseBackfill) {
+  return defineAction({
+    path,
+    form,
+    perform: async ({ trx, by }, { backfill }) => done(await change(trx, { backfillId: backfill, ...by })),
+  });
+}
+
 export const jobActions: readonly ConsoleAction[] = [
   /** Requests a run of a job from `serve`. */
   actionOf('/schedules/run-now', 'run_now'),
@@ -49,18 +57,8 @@ export const jobActions: readonly ConsoleAction[] = [
   actionOf('/schedules/pause', 'pause'),
   actionOf('/schedules/resume', 'resume'),
   /** Pauses a backfill; its process waits. */
-  defineAction({
-    path: '/backfills/pause',
-    form,
-    perform: async ({ trx, by }, { backfill }) =>
-      done(await pauseBackfill(trx, { backfillId: backfill, ...by })),
-  }),
-  defineAction({
-    path: '/backfills/resume',
-    form,
-    perform: async ({ trx, by }, { backfill }) =>
-      done(await resumeBackfill(trx, { backfillId: backfill, ...by })),
-  }),
+  backfillAction('/backfills/pause', pauseBackfill),
+  backfillAction('/backfills/resume', resumeBackfill),
   defineAction({
     path: '/backfills/cancel',
     form: form.extend({ understood }),

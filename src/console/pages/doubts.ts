@@ -5,7 +5,7 @@ import { knownDeal, lacksDeal } from '../../decisions/settle-doubt.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
-import { describeHint, HINT_IS_NO_PROOF, readDoubtHints } from '../../reports/doubts/doubt-hints.ts';
+import { describeHint, HINT_IS_NO_PROOF } from '../../reports/doubts/doubt-hints.ts';
 import {
   type DealOfHandle,
   type DoubtSum,
@@ -18,6 +18,7 @@ import {
 } from '../../reports/doubts/list-doubts.ts';
 import { describeWaitingClaims, readWaitingClaims } from '../../reports/doubts/waiting-claims.ts';
 import { readEntryLife } from '../../reports/lives/entry-lives.ts';
+import { readDoubtHints } from '../../reports/money/reconcile-deals.ts';
 import { definePage, type Shown, type Visit } from '../console-page.ts';
 import { actionForm, type ChosenRows, chooseBox, chooseForm, notOffered } from '../markup/action-form.ts';
 import { byOption, byText, readFilter } from '../markup/filter.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatAmounts } from '../../core/money.ts';
+import { formatAmounts, formatAtLeast } from '../../core/money.ts';
 import type { Amount } from '../../core/notify/notice.ts';
 import { sumOrders } from '../../core/order.ts';
 import { fileName } from '../../core/text/file-name.ts';
@@ -14,7 +14,6 @@ import { listFilesRead } from '../../reports/files/list-files.ts';
 import { listRejectedCauses } from '../../reports/files/list-rejected.ts';
 import { describeReason } from '../../reports/held/describe-held-orders.ts';
 import { listHeldGroups } from '../../reports/held/held-orders.ts';
-import { formatAtLeast } from '../../reports/money/at-least.ts';
 import { sumOtherCurrency } from '../../reports/money/list-other-currency.ts';
 import type { ActionPath } from '../access/permissions.ts';
 import { definePage, type Visit } from '../console-page.ts';

@@ -3,7 +3,7 @@ import { foldCode } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 import { spellingsOf } from '../find-handles.ts';
-import type { ColumnKey, Page } from '../wanted-rows.ts';
+import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 
 export type UnownedCode = {
   readonly job: string;
@@ -183,7 +183,11 @@ export function listOwnedCodes(
   options: CodeFilter &
     Page<ColumnKey<'job' | 'folded' | 'line'>> & { which: 'all' | 'ambiguous' | 'expiring' },
 ) {
-  const { which, limit, job = null, code = null, folded = null, after = null } = options;
+  const { which, limit, job, code, folded, after = null } = options;
+  const isPart = code != null && sql`position(${foldCode(code)}::text in c.code_folded) > 0`;
+  const isAfter =
+    after !== null &&
+    sql`(c.job, c.code_folded, c.line_no) > (${after.job}, ${after.folded}, ${after.line}::int)`;
   const only = {
     all: sql`true`,
     expiring: sql`c.valid_to < clock_timestamp() + interval '30 days'`,
@@ -200,14 +204,8 @@ export function listOwnedCodes(
         where a.job = c.job and a.code_folded = c.code_folded and a.withdrawn_at is null) as "isAssigned",
       ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo"
     from intake.codes c
-    where c.code_folded is not null and (${job}::text is null or c.job = ${job})
-      and (${code}::text is null
-        or position(${code === null ? null : foldCode(code)}::text in c.code_folded) > 0)
-      and (${folded}::text is null or c.code_folded = ${folded}::text)
-      and (${after === null}
-        or (c.job, c.code_folded, c.line_no) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text,
-          ${after?.line ?? null}::int))
-      and ${only}
+    where c.code_folded is not null
+      and ${hasAll({ 'c.job': job, 'c.code_folded': folded }, isPart, isAfter, only)}
     order by c.job, c.code_folded, c.line_no limit ${limit}`;
 }
 
@@ -235,7 +233,6 @@ export function listAssignedCodes(
     where (${job}::text is null or c.job = ${job})
       and (c.code_folded = ${folded}::text or ${folded === null} and c.withdrawn_at is null)
       and (${code}::text is null or position(upper(${code}::text) in upper(c.code)) > 0)
-      and (${after === null}
-        or (c.job, c.code_folded) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text))
+      and ${hasAll({}, after !== null && sql`(c.job, c.code_folded) > (${after.job}, ${after.folded})`)}
     order by c.job, c.code_folded, c.assigned_at desc limit ${limit}`;
 }

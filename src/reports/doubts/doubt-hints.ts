@@ -1,12 +1,8 @@
-import type { Doubt } from '../../core/ledger.ts';
-import { type DoubtHint, type HintedDeal, hintAtDoubts } from '../../core/money/reconciliation.ts';
+import type { DoubtHint } from '../../core/money/reconciliation.ts';
 import { formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
 import type { Commands } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
-import { RECONCILED } from '../money/reconcile-deals.ts';
 
 const SHOWN_COMMANDS = 5;
 
@@ -42,32 +38,4 @@ export function settleCommands(hints: readonly DoubtHint[]): Commands {
         .map((entryId) => `npx influencer-sync review ${entryId} --accepted --reason '…'`),
     ],
   };
-}
-
-/**
- * Reads what the totals of their deals suggest about doubts, from the comparison that was stored when the mirror last
- * published. If one of the doubts of a deal has been settled since, the comparison says nothing about the others.
- *
- * @returns hints by entry. Most doubts have none.
- */
-export async function readDoubtHints(
-  db: Database,
-  doubts: readonly Pick<Doubt, 'dealId'>[],
-): Promise<ReadonlyMap<string, DoubtHint>> {
-  const deals = [...new Set(doubts.flatMap(({ dealId }) => (dealId === null ? [] : [dealId])))];
-  if (deals.length === 0) return new Map();
-  const rows = await rowsOf<HintedDeal>(db)`
-    select ${RECONCILED}
-    from reporting.reconciliation r
-    where r.deal_id in (select reporting.deal_id_of(named) from unnest(${deals}::text[]) named)
-      and r.doubt_ids is not null
-      and not exists (
-        select from unnest(r.doubt_ids) d(entry_id) left join ledger.entries e using (entry_id)
-        where e.state is distinct from 'in_doubt')`;
-  return new Map(
-    rows
-      .map(hintAtDoubts)
-      .filter((hint) => hint !== null)
-      .flatMap((hint) => hint.doubtIds.map((entryId) => [entryId, hint] as const)),
-  );
 }

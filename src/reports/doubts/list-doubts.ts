@@ -22,16 +22,12 @@ export function listDoubts(
   db: Database,
   { limit = null, after = null, ...filter }: DoubtFilter & Partial<Page<ColumnKey<'since' | 'entryId'>>> = {},
 ) {
-  const isBehind =
-    after === null
-      ? sql`true`
-      : sql`(${since}, e.entry_id) > (${after.since}::timestamptz(3), ${after.entryId}::bigint)`;
   // First selects the entries, then looks up details for these only.
   return rowsOf<Doubt>(db)`
     select ${doubtColumns}
     from (
       select entry_id
-      from ${doubtsOf(filter, { isBehind, limit })} doubts
+      from ${doubtsOf(filter, { after, limit })} doubts
       order by since, entry_id
       limit ${limit}::bigint) listed
     cross join lateral (select * from ledger.entries e where e.entry_id = listed.entry_id limit 1) e
@@ -166,14 +162,17 @@ const withAttribution = sql`
  */
 function doubtsOf(
   filter: DoubtFilter,
-  { isBehind = sql`true`, limit }: { isBehind?: RawBuilder<unknown>; limit: number | null },
+  { after = null, limit }: Page<ColumnKey<'since' | 'entryId'>>,
 ): RawBuilder<unknown> {
+  const isAfter =
+    after !== null &&
+    sql`(${since}, e.entry_id) > (${after.since}::timestamptz(3), ${after.entryId}::bigint)`;
   // All of them are added up, or sorted later.
   const first = limit === null ? sql`` : sql`order by ${since}, e.entry_id limit ${limit}::bigint`;
   const select = (isOfKind: RawBuilder<unknown>) => sql`
     select e.entry_id, ${since} as since, ${reason} as reason, e.currency, e.amount
     from ledger.entries e ${filter.dealId == null ? sql`` : withAttribution}
-    where ${isOfKind} and ${matches(filter)} and ${isBehind} ${first}`;
+    where ${hasAll({}, isOfKind, matches(filter), isAfter)} ${first}`;
   return sql`(
     (${select(sql`e.state = 'in_doubt'`)})
     union all (${select(isAbandoned)}))`;

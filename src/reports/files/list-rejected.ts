@@ -24,16 +24,14 @@ export type RejectedFilter = Partial<Page<ColumnKey<'sourceFileId' | 'record'>>>
   };
 
 /** Lists rejected rows by file and line. Includes held files, but not files that are being read. */
-export function listRejected(db: Database, filter: RejectedFilter = {}) {
+export function listRejected(db: Database, { after, ...filter }: RejectedFilter = {}) {
   return rowsOf<RejectedRowInFile>(db)`
     select r.code, r.line_no::float8 as line, r.record_no::float8 as record, r.column_name as column, r.value,
       r.reason, r.help, r.row_count as "rowCount", r.order_id as "orderId", r.order_name as "orderName",
       (${isSettled}) as "isSettled", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source,
       f.uri, f.version, r.run_id as "runId"
     ${matching(filter)}
-      and (${filter.after == null}
-        or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint,
-          ${filter.after?.record ?? null}::bigint))
+      and ${hasAll({}, after != null && sql`(r.source_file_id, r.record_no) > (${after.sourceFileId}::bigint, ${after.record}::bigint)`)}
     order by r.source_file_id, r.record_no
     limit ${filter.limit ?? null}::bigint`;
 }

@@ -1,5 +1,5 @@
 import { heldReason, OTHER_WORDS, sayWord } from '../../core/held/held-order.ts';
-import { formatAmounts, formatKnown } from '../../core/money.ts';
+import { formatAmounts, formatAtLeast, formatKnown } from '../../core/money.ts';
 import { sumOrders } from '../../core/order.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
@@ -16,7 +16,6 @@ import {
   whole,
 } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { formatAtLeast } from '../money/at-least.ts';
 import type { HeldFilter, HeldGroup, HeldOrder } from './held-orders.ts';
 
 const SHOWN_GROUPS = 12;

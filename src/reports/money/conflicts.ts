@@ -5,7 +5,7 @@ import type {
   RuleSum,
   RuleWinner,
 } from '../../core/money/conflicts.ts';
-import { formatMoney } from '../../core/money.ts';
+import { formatAtLeast, formatMoney } from '../../core/money.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import {
   type Block,
@@ -19,7 +19,6 @@ import {
   table,
 } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { formatAtLeast } from './at-least.ts';
 
 /** Names, for a reader, the evidence that disagrees in each kind of conflict. */
 export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {

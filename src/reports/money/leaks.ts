@@ -1,10 +1,9 @@
 import type { LeakedCode } from '../../core/money/leak.ts';
-import { formatMoney, isMore, subtractMoney, sumMoney } from '../../core/money.ts';
+import { formatAtLeast, formatMoney, isMore, subtractMoney, sumMoney } from '../../core/money.ts';
 import { DAY_MS } from '../../core/time/day.ts';
 import type { VoidedMonth, VoidPreview } from '../../money/leaks/preview-void.ts';
 import { type Block, item, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { formatAtLeast } from './at-least.ts';
 import { differenceOf, earned } from './replay.ts';
 
 /** What every code that may have leaked has in common, and what it may be instead. */

@@ -26,16 +26,15 @@ export function listConflicts(
   { limit, after = null, ...filter }: ConflictFilter & Page<ColumnKey<'day' | 'job' | 'source' | 'orderId'>>,
 ) {
   const isAfter =
-    after === null
-      ? sql`true`
-      : sql`day_utc <= ${after.day}::date and (day_utc < ${after.day}::date
-          or (job, source, order_id) > (${after.job}, ${after.source}, ${after.orderId}))`;
+    after !== null &&
+    sql`day_utc <= ${after.day}::date and (day_utc < ${after.day}::date
+      or (job, source, order_id) > (${after.job}, ${after.source}, ${after.orderId}))`;
   const winner = (prefix: string) =>
     sql`jsonb_build_object('target', ${sql.ref(`${prefix}target`)}, 'influencerHandle', ${sql.ref(`${prefix}influencer_handle`)})`;
   // Creators are looked up only for the orders of the page.
   return rowsOf<ConflictingOrder>(db)`
     with page as materialized (
-      select job, source, order_id, day_utc from bi.conflicts c where ${matches(filter)} and ${isAfter}
+      select job, source, order_id, day_utc from bi.conflicts c where ${hasAll({}, matches(filter), isAfter)}
       order by day_utc desc, job, source, order_id limit ${limit}::bigint
     )
     select c.job, c.source, c.order_id as "orderId", c.day_utc::text as day, conflict, evidence,

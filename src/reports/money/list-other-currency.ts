@@ -5,7 +5,7 @@ import { foldOrderId } from '../../core/text/order-key.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { onceHeld } from '../../money/read-statement.ts';
-import type { ColumnKey, Having, Page } from '../wanted-rows.ts';
+import { type ColumnKey, type Having, hasAll, type Page } from '../wanted-rows.ts';
 
 /** An order that was posted, and that an export states in another currency since. */
 export type OtherCurrency = {
@@ -47,14 +47,15 @@ export function listOtherCurrency(
     ...filter
   }: OtherCurrencyFilter & Partial<Page<ColumnKey<'source' | 'orderId' | 'entryId'>>>,
 ) {
+  const isAfter =
+    after !== null &&
+    sql`(t.source, t.order_id, h.entry_id) > (${after.source}, ${after.orderId}, ${after.entryId}::bigint)`;
   return rowsOf<OtherCurrency>(db)`
     select h.entry_id as "entryId", h.adjustment_id as "adjustmentId", e.job, t.source,
       t.order_id as "orderId", e.deal_id as "dealId", e.currency,
       e.amount::numeric(24,4)::text as "sentAmount", o.currency as "statedIn", o.total, o.refunded
     ${fromRestated(filter)}
-      and (${after === null}
-        or (t.source, t.order_id, h.entry_id)
-          > (${after?.source}::text, ${after?.orderId}::text, ${after?.entryId}::bigint))
+      and ${hasAll({}, isAfter)}
     order by t.source, t.order_id, h.entry_id
     limit ${limit}::integer`;
 }

@@ -222,9 +222,8 @@ export function listCustomersWon(
   }: ReturnFilter & Page<ColumnKey<'month' | 'dealId' | 'brandId' | 'currency'>> & { areMostFirst?: boolean },
 ) {
   const isAfter =
-    after === null
-      ? sql`true`
-      : sql`(month_utc < ${`${after.month}-01`}::date or month_utc = ${`${after.month}-01`}::date
+    after !== null &&
+    sql`(month_utc < ${`${after.month}-01`}::date or month_utc = ${`${after.month}-01`}::date
           and (deal_id, coalesce(brand_id, ''), currency)
             > (${after.dealId}, ${after.brandId}, ${after.currency}))`;
   return rowsOf<CustomersWon>(db)`
@@ -233,7 +232,7 @@ export function listCustomersWon(
       currency, new_customers::float8 as "newCustomers", repeat_customers::float8 as "repeatCustomers",
       net_30_amount::text as "net30", net_90_amount::text as "net90", net_365_amount::text as "net365",
       unknown_orders::float8 as "unknownOrders"
-    from bi.customer_cohorts where ${matches(filter)} and ${isAfter}
+    from bi.customer_cohorts where ${hasAll({}, matches(filter), isAfter)}
     order by ${areMostFirst ? sql`new_customers desc,` : sql``} month_utc desc, deal_id,
       coalesce(brand_id, ''), currency
     limit ${limit}::bigint`;

@@ -8,10 +8,9 @@ import { type Block, column, more, number, say, section, table, whole } from '..
 import { formatCount } from '../../render/text.ts';
 import { describeRuleSums } from './conflicts.ts';
 import { compareRules } from './list-conflicts.ts';
-import { listPayouts } from './list-payouts.ts';
 import { findNewestMonth, listCustomersWon, listReturns, listSelfPurchases } from './list-returns.ts';
 import { type FoundInfluencer, listInfluencers } from './read-customers.ts';
-import { listReconciled } from './reconcile-deals.ts';
+import { listPayouts, listReconciled } from './reconcile-deals.ts';
 import { describeCompared, describePayouts } from './reconciliation.ts';
 import { describeCohorts, describeMonths, describeReturns, describeSelfPurchases } from './returns.ts';
 

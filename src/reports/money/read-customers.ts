@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
-import type { ColumnKey, Page } from '../wanted-rows.ts';
+import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 
 /** An influencer among the customers of a brand: the public profile, without an e-mail address. */
 export type FoundInfluencer = {
@@ -63,6 +64,10 @@ export function listInfluencers(
     isWithoutDeal = false,
   }: Page<InfluencerKey> & { brand?: string | null; isWithoutDeal?: boolean },
 ) {
+  const isAfter =
+    after !== null &&
+    sql`(-i.rank, i.place, i.who, i."brandId")
+      > (-${after.followers}::bigint, ${after.platform}, ${after.userId}, ${after.brandId})`;
   return rowsOf<FoundInfluencer & { readonly key: InfluencerKey }>(db)`
     select i."brandId", i."brandName", i.platform, i.username, i.followers, i.orders, i.spent, i.currency,
       i."dealId", i."lookedUpAt",
@@ -75,9 +80,6 @@ export function listInfluencers(
         coalesce(platform, '') as place, coalesce(platform_user_id, username, '') as who
       from bi.influencers_among_customers
     ) i
-    where (${brand}::text is null or i."brandId" = ${brand}) and (not ${isWithoutDeal} or i."dealId" is null)
-      and (${after === null}
-        or (-i.rank, i.place, i.who, i."brandId") > (-${after?.followers ?? '0'}::bigint,
-          ${after?.platform ?? ''}::text, ${after?.userId ?? ''}::text, ${after?.brandId ?? ''}::text))
+    where ${hasAll({ 'i.brandId': brand }, isWithoutDeal && sql`i."dealId" is null`, isAfter)}
     order by -i.rank, i.place, i.who, i."brandId" limit ${limit}`;
 }

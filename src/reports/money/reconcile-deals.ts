@@ -1,13 +1,21 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { ReconciledDeal } from '../../core/money/reconciliation.ts';
+import type { Doubt } from '../../core/ledger.ts';
+import {
+  type DealPayout,
+  type DisputedOrder,
+  type DoubtHint,
+  type HintedDeal,
+  hintAtDoubts,
+  type ReconciledDeal,
+} from '../../core/money/reconciliation.ts';
 import type { DecimalText } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { countsOf, execute, rowsOf } from '../../db/statement.ts';
 import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
-import type { ColumnKey, Page } from '../wanted-rows.ts';
+import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 
 /** SQL for what a comparison `r` says of a deal, besides its creator. */
-export const RECONCILED = sql`
+const RECONCILED = sql`
   r.deal_id as "dealId", r.first_read_at as "firstReadAt", r.read_at as "readAt", r.theirs::float8 as theirs,
   r.ours::float8 as ours, r.before::float8 as before, r.others::float8 as others, r.doubts::float8 as doubts,
   r.written_off::float8 as "writtenOff", r.late::float8 as late, r.credited_twice::float8 as "creditedTwice",
@@ -80,14 +88,13 @@ export function listReconciled(
   },
 ) {
   const isAfter =
-    after === null
-      ? sql`true`
-      : sql`(-coalesce(abs(r.unexplained), -1), r.deal_id) > (-${after.unexplained}::numeric, ${after.dealId})`;
+    after !== null &&
+    sql`(-coalesce(abs(r.unexplained), -1), r.deal_id) > (-${after.unexplained}::numeric, ${after.dealId})`;
   return rowsOf<ReconciledDeal>(db)`
     select ${RECONCILED}, reporting.without_addresses(d.influencer_handle) as "influencerHandle"
     from (
       select r.* from reporting.reconciliation r
-      where ${isAfter} and (${dealId}::text is null or r.deal_id = ${dealId})
+      where ${hasAll({ 'r.deal_id': dealId }, isAfter)}
         and (${handle}::text is null or r.deal_id in (
           select d.deal_id
           from mirror.deal_versions d
@@ -108,6 +115,34 @@ export function surveyReconciled(db: Database) {
     select count(*) as deals, count(*) filter (where unexplained_amount is null) as "unknownAmounts",
       count(*) filter (where account_currency is null) as "withoutCurrency"
     from reporting.reconciliation`;
+}
+
+/**
+ * Reads what the totals of their deals suggest about doubts, from the comparison that was stored when the mirror last
+ * published. If one of the doubts of a deal has been settled since, the comparison says nothing about the others.
+ *
+ * @returns hints by entry. Most doubts have none.
+ */
+export async function readDoubtHints(
+  db: Database,
+  doubts: readonly Pick<Doubt, 'dealId'>[],
+): Promise<ReadonlyMap<string, DoubtHint>> {
+  const deals = [...new Set(doubts.flatMap(({ dealId }) => (dealId === null ? [] : [dealId])))];
+  if (deals.length === 0) return new Map();
+  const rows = await rowsOf<HintedDeal>(db)`
+    select ${RECONCILED}
+    from reporting.reconciliation r
+    where r.deal_id in (select reporting.deal_id_of(named) from unnest(${deals}::text[]) named)
+      and r.doubt_ids is not null
+      and not exists (
+        select from unnest(r.doubt_ids) d(entry_id) left join ledger.entries e using (entry_id)
+        where e.state is distinct from 'in_doubt')`;
+  return new Map(
+    rows
+      .map(hintAtDoubts)
+      .filter((hint) => hint !== null)
+      .flatMap((hint) => hint.doubtIds.map((entryId) => [entryId, hint] as const)),
+  );
 }
 
 /** Deals of one job whose unexplained difference exceeds the limits, in one currency of the account. */
@@ -138,7 +173,7 @@ export function sumUnexplained(
 }
 
 /** Returns the currency of the account: the configured one, or that of the last event about an order. */
-export function accountCurrencyOf(configured: string | null): RawBuilder<unknown> {
+function accountCurrencyOf(configured: string | null): RawBuilder<unknown> {
   return sql`coalesce(${configured}::text, (
     select upper(w.body -> 'order_information' ->> 'account_currency') from ops.webhook_events w
     where w.kind = 'new_influencer_order'
@@ -153,13 +188,13 @@ const LATE = sql`interval '1 hour'`;
 const NAMED_DOUBTS = 20;
 
 /** Pattern of a JSON value that is an amount. */
-export const isAmount = sql`'^-?\\d{1,14}(\\.\\d{1,100})?$'`;
+const isAmount = sql`'^-?\\d{1,14}(\\.\\d{1,100})?$'`;
 
 /** Condition: entry `e` may have been processed. */
-export const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and e.state in ('accepted', 'in_doubt', 'sending', 'written_off')`;
+const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and e.state in ('accepted', 'in_doubt', 'sending', 'written_off')`;
 
 /** Condition: evidence `v` is about an order for which no request of this project may have been processed. */
-export const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
+const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
   select from ledger.entries e where ${isAboutOrder} and ${wasSent})`;
 
 /** Common table expressions; `compared` has a row for each deal with orders of this project or of the service. */
@@ -320,4 +355,138 @@ function comparison({
         residual as unproven, residual_amount as unproven_amount
       from grown where theirs is not null or ours > 0 or doubts > 0 or written_off > 0
     )`;
+}
+
+/** Most disputed orders of each kind. */
+const LISTED = 200;
+
+/**
+ * Lists orders about which events and ledger disagree, and posted orders without an event in deals where the
+ * service counts fewer. The deals of posted orders are as of the last refresh of the reports,
+ * because the ledger has no index of deals.
+ */
+export function listDisputedOrders(
+  db: Database,
+  { dealId = null, fewerIn }: { dealId?: string | null; fewerIn: readonly string[] },
+) {
+  return rowsOf<DisputedOrder>(db)`
+    with told as materialized (
+      select distinct
+        on (ledger.fold_order_id(v.order_id), ledger.fold_platform(v.order_platform), v.deal_id) v.*,
+        ${isOfOthers} as is_of_others
+      from ledger.evidence v
+      where v.kind = 'webhook_order' and (${dealId}::text is null or v.deal_id = ${dealId})
+      order by ledger.fold_order_id(v.order_id), ledger.fold_platform(v.order_platform), v.deal_id,
+        v.evidence_id desc
+    ),
+    matched as (
+      select t.*, e.amount as ours_amount, e.currency as ours_currency,
+        reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')) as our_deal
+      from told t
+        join ledger.entries e on ledger.fold_order_id(e.order_id) = ledger.fold_order_id(t.order_id)
+          and e.state = 'accepted' and ${wasSent}
+        and ledger.is_platform(t.order_platform, e.order_platform)
+    ),
+    disputed as (
+      select 'not_ours' as kind, deal_id, order_platform, order_id, currency, null::numeric as ours_amount,
+        amount as theirs_amount, received_at as at
+      from told where is_of_others
+      union all
+      select 'other_amount', deal_id, order_platform, order_id, currency, ours_amount, amount, received_at
+      from matched where currency = ours_currency and amount <> ours_amount
+      union all
+      select 'other_deal', deal_id, order_platform, order_id, currency, ours_amount, amount, received_at
+      from matched where deal_id <> our_deal
+      union all
+      select 'no_event', d.deal_id, e.order_platform, e.order_id, e.currency, e.amount, null,
+        e.state_changed_at
+      from unnest(${[...fewerIn]}::text[]) as d (deal_id)
+      cross join lateral (
+        select distinct s.entry_id
+        from reporting.order_dispositions s
+        where s.deal_id = d.deal_id and s.disposition = 'accepted' offset 0) s
+      cross join lateral (select e.* from ledger.entries e where e.entry_id = s.entry_id limit 1) e
+      where e.state = 'accepted' and ${wasSent}
+        and e.state_changed_at > (select min(received_at) from ledger.evidence where kind = 'webhook_order')
+        and not exists (select from ledger.evidence v
+          where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id))
+    ),
+    numbered as (
+      select *, row_number() over (partition by kind order by at desc, order_id) as place from disputed
+      where ${dealId}::text is null or deal_id = ${dealId}
+    )
+    select kind, deal_id as "dealId", order_platform as "orderPlatform", order_id as "orderId", currency,
+      ours_amount::text as "oursAmount", theirs_amount::text as "theirsAmount", at
+    from numbered where place <= ${LISTED} order by kind, place`;
+}
+
+/**
+ * Compares what closed statements say that deals earned with what the service says was paid out, in each currency.
+ *
+ * The specification of the service has no operation for payouts and no event of a payment. What is left: the total of
+ * payouts of a deal, if `get_deal_details` contains one, and events of payout requests. A total names neither payouts
+ * nor months, is in the currency of the account, and includes payouts from before the mirror first read it.
+ *
+ * @param options.limit lists only so many, the largest differences first. Without it, all are listed by deal.
+ */
+export function listPayouts(
+  db: Database,
+  {
+    accountCurrency,
+    dealId = null,
+    limit = null,
+  }: { accountCurrency: string | null; dealId?: string | null; limit?: number | null },
+) {
+  return rowsOf<DealPayout>(db)`
+    with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),
+    earned as (
+      select deal_id, currency, sum(paid_amount) as amount from reporting.statement_deals
+      where deal_id <> '' and (${dealId}::text is null or deal_id = ${dealId}) group by 1, 2
+    ),
+    requested as (
+      select deal_id, upper(body ->> 'payout_currency') as currency,
+        sum((body ->> 'payout_amount')::numeric) as amount
+      from ops.webhook_events
+      where kind = 'new_payout_request' and deal_id is not null
+        and (${dealId}::text is null or deal_id = ${dealId})
+        and body ->> 'payout_currency' ~ '^[A-Za-z]{3}$' and body ->> 'payout_amount' ~ ${isAmount}
+      group by 1, 2
+    ),
+    paid as (
+      select l.deal_id, coalesce(account.currency, '') as currency, l.total_payouts as amount,
+        f.total_payouts as before
+      from mirror.deal_versions l cross join account
+      left join lateral (
+        select v.total_payouts
+        from mirror.deal_versions v
+        where v.deal_id = l.deal_id and v.total_payouts is not null
+        order by v.valid_from limit 1) f on true
+      where l.is_latest and l.total_payouts is not null and (${dealId}::text is null or l.deal_id = ${dealId})
+    ),
+    keys as (
+      select deal_id, currency from earned union select deal_id, currency from requested
+      union select deal_id, currency from paid where amount <> 0
+    ),
+    compared as (
+      select deal_id, currency, coalesce(e.amount, 0)::numeric(24,4) as earned,
+        r.amount::numeric(24,4) as requested,
+        p.amount::numeric(24,4) as paid, p.before::numeric(24,4) as paid_before,
+        -- The total has the payouts in other currencies too, so it is compared if the deal earned in no other.
+        case when currency <> '' and count(e.amount) over (partition by deal_id) = num_nonnulls(e.amount)
+          then (coalesce(e.amount, 0) - p.amount)::numeric(24,4) end as difference
+      from keys k
+      left join earned e using (deal_id, currency)
+      left join requested r using (deal_id, currency)
+      left join paid p using (deal_id, currency)
+    )
+    select c.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle",
+      nullif(c.currency, '') as currency,
+      c.earned::text as "earnedAmount", c.requested::text as "requestedAmount", c.paid::text as "paidAmount",
+      c.paid_before::text as "paidBeforeAmount", c.difference::text as "differenceAmount"
+    from (
+      select * from compared
+      order by case when ${limit !== null} then -abs(difference) end nulls last, deal_id, currency
+      limit ${limit}::bigint) c
+    left join mirror.deal_versions d on d.deal_id = c.deal_id and d.is_latest
+    order by case when ${limit !== null} then -abs(c.difference) end nulls last, c.deal_id, c.currency`;
 }

@@ -228,10 +228,6 @@ export function formatDifference(count: number): string {
   return count > 0 ? `+${count}` : String(count);
 }
 
-/** Explanation of the comparison of payouts. */
-const PAYOUTS_WHY =
-  'earned: the total of closed statements. requested: the payout requests in events of the service. paid out: the total that the service reports, in the currency of the account. before: the part that was already paid when the mirror first read the deal, which statements may not contain. A difference is not an error: you pay after you close a statement, and you may have paid for something else.';
-
 /**
  * Describes what deals earned and what was paid out.
  * @param shown.hasMore whether these are only the largest differences.
@@ -246,30 +242,20 @@ export function describePayouts(payouts: readonly DealPayout[], hasMore = false)
     ];
   const text = `These are the ${plural(payouts.length, 'row')} with the largest differences. All: npx influencer-sync reconcile`;
   return section('Earned and paid out', {
-    why: PAYOUTS_WHY,
+    why: 'earned: the total of closed statements. requested: the payout requests in events of the service. paid out: the total that the service reports, in the currency of the account. before: the part that was already paid when the mirror first read the deal, which statements may not contain. A difference is not an error: you pay after you close a statement, and you may have paid for something else.',
     parts: [
       table(payouts, [
         deals(({ dealId }) => dealId),
         creators(({ influencerHandle }) => influencerHandle),
         number('earned', ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency)),
-        ...['requested', 'paid out', 'before', 'earned less paid out'].map((title, index) =>
-          number(title, (payout: DealPayout) => payoutCells(payout)[index] ?? ''),
+        number('requested', ({ requestedAmount, currency }) => formatKnown(requestedAmount, currency)),
+        number('paid out', ({ paidAmount, currency }) => formatKnown(paidAmount, currency)),
+        number('before', ({ paidBeforeAmount, currency }) => formatKnown(paidBeforeAmount, currency)),
+        number('earned less paid out', ({ differenceAmount, currency }) =>
+          formatKnown(differenceAmount, currency),
         ),
       ]),
       ...more(hasMore, text),
     ],
   });
-}
-
-/** Formats the requested, paid and previously paid amounts and the difference. */
-function payoutCells({
-  currency,
-  requestedAmount,
-  paidAmount,
-  paidBeforeAmount,
-  differenceAmount,
-}: DealPayout): readonly string[] {
-  return [requestedAmount, paidAmount, paidBeforeAmount, differenceAmount].map((amount) =>
-    formatKnown(amount, currency),
-  );
 }

@@ -1,9 +1,8 @@
-import { addUp, formatMoney, isMore, subtractMoney } from '../../core/money.ts';
+import { addUp, formatAtLeast, formatMoney, isMore, subtractMoney } from '../../core/money.ts';
 import { sumOrders } from '../../core/order.ts';
 import type { ReplayedDeal } from '../../money/replay-terms.ts';
 import { type Block, creators, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount } from '../../render/text.ts';
-import { formatAtLeast } from './at-least.ts';
 
 /** Describes what deals earned, and would have earned under a draft of the terms. */
 export function describeReplay(

@@ -4,7 +4,14 @@ import {
   type ReturnSum,
   type SelfPurchase,
 } from '../../core/money/returns.ts';
-import { type DecimalText, formatKnown, formatMoney, isMore, roundMoney } from '../../core/money.ts';
+import {
+  type DecimalText,
+  formatAtLeast,
+  formatKnown,
+  formatMoney,
+  isMore,
+  roundMoney,
+} from '../../core/money.ts';
 import {
   type Block,
   type Commands,
@@ -20,7 +27,6 @@ import {
   whole,
 } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { formatAtLeast } from './at-least.ts';
 
 /** Shown instead of a number that cannot be known (`UNKNOWN`) or does not exist (`NONE`). */
 const UNKNOWN = 'unknown';

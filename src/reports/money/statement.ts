@@ -2,6 +2,7 @@ import {
   addUp,
   type DecimalText,
   formatAmounts,
+  formatAtLeast,
   formatKnown,
   formatMoney,
   formatNumber,
@@ -29,7 +30,6 @@ import {
 } from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { formatAtLeast } from './at-least.ts';
 
 /**
  * Describes a statement for the terminal and for PDF: the amount owed to each deal in each currency, and the
@@ -129,20 +129,6 @@ const UNCOUNTED: Readonly<
   },
 };
 
-/** Orders whose newest state is unknown. */
-const HELD = {
-  title: 'Changed, and held',
-  why: 'It is unknown what these orders come to now: they are held, or an export states another currency than was sent. They earn what they earned before.',
-  help: 'Settle why they are held, or export them again in the currency that was sent. If no export will, decide about them: npx influencer-sync statement restated. The view bi.adjustments lists all of them: kind held, is_latest.',
-} as const;
-
-/** Fees of unknown deals and codes. */
-const UNKNOWN_FEES = {
-  title: 'Unknown deal',
-  why: 'The terms state fees for deals or codes that neither the mirror, nor a codes.csv, nor a credited order knows. They may be typing errors, so they are not paid.',
-  help: 'Correct the deal or the code in statements.terms. If the deal is right and new, run the mirror, or add its code to codes.csv and run its job. The next statement then includes the fee.',
-} as const;
-
 /**
  * Describes the amounts to pay. If it is unknown what some orders earn, or whether a fee is owed, the creators have
  * earned at least these amounts. Pending orders are not owed yet.
@@ -205,8 +191,9 @@ export function describeLeftOut(
             : help,
       });
     }),
-    ...section(UNKNOWN_FEES.title, {
-      ...UNKNOWN_FEES,
+    ...section('Unknown deal', {
+      why: 'The terms state fees for deals or codes that neither the mirror, nor a codes.csv, nor a credited order knows. They may be typing errors, so they are not paid.',
+      help: 'Correct the deal or the code in statements.terms. If the deal is right and new, run the mirror, or add its code to codes.csv and run its job. The next statement then includes the fee.',
       tone: 'alarm',
       note: plural(unknownFees.length, 'fee'),
       parts: table(unknownFees, [
@@ -227,8 +214,9 @@ export function describeLeftOut(
         ]),
       ],
     }),
-    ...section(HELD.title, {
-      ...HELD,
+    ...section('Changed, and held', {
+      why: 'It is unknown what these orders come to now: they are held, or an export states another currency than was sent. They earn what they earned before.',
+      help: 'Settle why they are held, or export them again in the currency that was sent. If no export will, decide about them: npx influencer-sync statement restated. The view bi.adjustments lists all of them: kind held, is_latest.',
       tone: 'alarm',
       note: plural(sumOrders(held), 'order'),
       parts: table(held, [

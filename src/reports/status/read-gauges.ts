@@ -94,34 +94,23 @@ export async function readGauges(
     ...(await listOpenProblems(db)).map(
       ({ kind, job, severity }): Sample => ['problems_open', { kind, job: job ?? '', severity }, 1],
     ),
-    ...(await samplesOf(
-      db,
-      'slots',
-      sql<{ job: string; state: string; value: number }>`
-        select job, state, count(*)::float8 as value from ops.slots
-        where not is_settled or slot > clock_timestamp() - interval '1 day' group by 1, 2 order by 1, 2`,
-    )),
-    ...(await samplesOf(
-      db,
-      'serving_processes',
-      sql<{ value: number }>`
-        select count(*)::float8 as value from ops.leases
-        where starts_with(name, 'serve:') and expires_at > clock_timestamp()`,
-    )),
-    ...(await samplesOf(
-      db,
-      'work_units_open',
-      sql<{ kind: string; value: number }>`
-        select kind, count(*)::float8 as value
-        from ops.work_units
-        where state in ('open', 'returned')
-        group by 1
-        order by 1`,
-    )),
+    ...(await samplesOf(db, 'slots', SLOTS)),
+    ...(await samplesOf(db, 'serving_processes', SERVING)),
+    ...(await samplesOf(db, 'work_units_open', OPEN_UNITS)),
     ...(await readDeliveries(db)),
   ];
   return { samples, lastSuccess, pausedJobs };
 }
+
+const SLOTS = sql<{ job: string; state: string; value: number }>`
+  select job, state, count(*)::float8 as value from ops.slots
+  where not is_settled or slot > clock_timestamp() - interval '1 day' group by 1, 2 order by 1, 2`;
+const SERVING = sql<{ value: number }>`
+  select count(*)::float8 as value from ops.leases
+  where starts_with(name, 'serve:') and expires_at > clock_timestamp()`;
+const OPEN_UNITS = sql<{ kind: string; value: number }>`
+  select kind, count(*)::float8 as value from ops.work_units
+  where state in ('open', 'returned') group by 1 order by 1`;
 
 /** Reads the values of one gauge. @param query rows with its labels and `value`. */
 async function samplesOf(

@@ -1,4 +1,4 @@
-import { formatAmounts, formatMoney, sumMoney } from '../../../core/money.ts';
+import { formatAmounts, formatAtLeast, formatMoney, sumMoney } from '../../../core/money.ts';
 import { foldHandle } from '../../../core/text/fold.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthAfter, monthBefore, monthsUntil } from '../../../core/time/month.ts';
@@ -10,7 +10,6 @@ import { spellingsOf } from '../../../reports/find-handles.ts';
 import { type ListedDeal, listDeals } from '../../../reports/list-deals.ts';
 import { listOrders } from '../../../reports/list-orders.ts';
 import type { Answer } from '../../../reports/lives/answer-order.ts';
-import { formatAtLeast } from '../../../reports/money/at-least.ts';
 import { listReturnParts, listReturns } from '../../../reports/money/list-returns.ts';
 import {
   type CreatorStatement,

@@ -3,10 +3,14 @@ import type { Html, HtmlValue } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
-import { describeHint, HINT_IS_NO_PROOF, readDoubtHints } from '../../../reports/doubts/doubt-hints.ts';
-import { listDisputedOrders } from '../../../reports/money/list-disputed-orders.ts';
-import { listPayouts } from '../../../reports/money/list-payouts.ts';
-import { listReconciled, surveyReconciled } from '../../../reports/money/reconcile-deals.ts';
+import { describeHint, HINT_IS_NO_PROOF } from '../../../reports/doubts/doubt-hints.ts';
+import {
+  listDisputedOrders,
+  listPayouts,
+  listReconciled,
+  readDoubtHints,
+  surveyReconciled,
+} from '../../../reports/money/reconcile-deals.ts';
 import {
   describeDisputes,
   describePayouts,

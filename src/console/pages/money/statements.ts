@@ -1,5 +1,5 @@
 import { KnownError } from '../../../core/known-error.ts';
-import { formatMoney, formatNumber } from '../../../core/money.ts';
+import { formatAtLeast, formatMoney, formatNumber } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isLanguage, LANGUAGES, type Language } from '../../../core/text/language.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
@@ -25,7 +25,6 @@ import { blocksMarkup } from '../../../render/html/block-markup.ts';
 import { html, htmlWithAddresses } from '../../../render/html/html.ts';
 import { letterheadMarkup, renderBlocksPage } from '../../../render/html/report-page.ts';
 import { formatCount, plural } from '../../../render/text.ts';
-import { formatAtLeast } from '../../../reports/money/at-least.ts';
 import {
   openCreatorStatement,
   type StatementDocument,
