@@ -37,15 +37,21 @@ export function textOf({ query }: Asked, name: string): string | null {
   return text === '' ? null : text;
 }
 
-/**
- * Reads a numeric id of this project; null if it is empty or missing.
- * @throws BadQuery if it is no number.
- */
-export function idOf(asked: Asked, name: string): string | null {
-  const text = textOf(asked, name);
-  if (text === null || /^\d{1,18}$/.test(text)) return text;
-  throw new BadQuery(name, 'Write a number.');
+/** Reads text that something must be true for; null if it is empty or missing. @throws BadQuery, with the help. */
+function readerOf(isUsable: (text: string) => boolean, help: string) {
+  return (asked: Asked, name: string): string | null => {
+    const text = textOf(asked, name);
+    if (text === null || isUsable(text)) return text;
+    throw new BadQuery(name, help);
+  };
 }
+
+/** Reads a numeric id of this project. */
+export const idOf = readerOf((text) => /^\d{1,18}$/.test(text), 'Write a number.');
+/** Reads a day such as 2026-04-10. */
+export const dayOf = readerOf(isDay, 'Write a day that exists, such as 2026-04-10.');
+/** Reads a month such as 2026-10, so that no page shows the numbers of another. */
+export const monthOf = readerOf(isMonth, 'Write a month such as 2026-10.');
 
 /**
  * Reads one of the options of a filter: itself or the word that pages show for it, in any case. Null if it is empty or
@@ -89,27 +95,6 @@ const WORDS: Readonly<Record<string, string>> = {
 /** The word for a state: `credited` for `accepted`. */
 export function wordOf(state: string): string {
   return WORDS[state] ?? state.replaceAll('_', ' ');
-}
-
-/**
- * Reads a date such as 2026-04-10; null if it is empty or missing.
- * @throws BadQuery if there is no such day.
- */
-export function dayOf({ query }: Asked, name: string): string | null {
-  const text = (query.get(name) ?? '').trim();
-  if (text === '') return null;
-  if (isDay(text)) return text;
-  throw new BadQuery(name, 'Write a day that exists, such as 2026-04-10.');
-}
-
-/**
- * Reads a month such as 2026-10; null if it is empty or missing.
- * @throws BadQuery if there is no such month, so that no page shows the numbers of another.
- */
-export function monthOf(asked: Asked, name: string): string | null {
-  const text = textOf(asked, name);
-  if (text === null || isMonth(text)) return text;
-  throw new BadQuery(name, 'Write a month such as 2026-10.');
 }
 
 /** What tells a row from all others of its list, in the order of the list: one column, several, or computed ones. */

@@ -9,11 +9,10 @@ import { byText, readFilter } from '../markup/filter.ts';
 import { amountList, dealAnchor, instant, noted, pagedTable, table } from '../markup/parts.ts';
 import { keyedPageOf } from '../read-query.ts';
 
-const PATH = '/customers';
 const SHOWN_REFUSALS = 20;
 
 /** The states of customers, and the influencers among them. No e-mail address is shown. */
-export const customersPage = definePage(PATH, async (visit) => {
+export const customersPage = definePage('/customers', async (visit) => {
   const { filter, form } = readFilter(visit, { brand: byText('Brand') });
   const [groups, lookups, refusals, influencers] = await Promise.all([
     countCustomers(visit.db),

@@ -10,10 +10,8 @@ import { amountList, badge, instant, noted, pagedTable, tablePart } from '../mar
 import { taskList } from '../markup/task-list.ts';
 import { pageOf } from '../read-query.ts';
 
-const PATH = '/notices';
-
 /** What waits for a person, as Home lists it, sent notices, and whether each was delivered. */
-export const noticesPage = definePage(PATH, async (visit) => {
+export const noticesPage = definePage('/notices', async (visit) => {
   const { filter, form } = readFilter(visit, { problem: byOption('Problem', PROBLEM_KINDS) });
   const [problems, troubles, notices] = await Promise.all([
     visit.waiting(),

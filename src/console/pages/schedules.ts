@@ -16,12 +16,11 @@ import { byDay, byOption, byText, readFilter } from '../markup/filter.ts';
 import { anchor, badge, instant, noted, pagedTable, table, zonedTime } from '../markup/parts.ts';
 import { keyedPageOf } from '../read-query.ts';
 
-const PATH = '/schedules';
 const STATES = ['done', 'failed', 'missed', 'skipped', 'late', 'running', 'due', 'waiting'];
 const SHOWN_SLOTS = 3;
 
 /** When each job runs next, and the results of its slots. */
-export const schedulesPage = definePage(PATH, async (visit) => {
+export const schedulesPage = definePage('/schedules', async (visit) => {
   const { db } = visit;
   const { filter, form } = readFilter(visit, {
     job: byText('Job', Object.keys(visit.config.jobs)),

@@ -42,7 +42,6 @@ import {
 } from '../../markup/parts.ts';
 import { dayOf, keyedPageOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
-const PATH = '/codes';
 const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
 type View = (typeof VIEWS)[number];
 
@@ -57,7 +56,7 @@ const ABOUT: Readonly<Record<View, string>> = {
 };
 
 /** Codes without an owner, by revenue, and codes with an owner. */
-export const codesPage = definePage(PATH, async (visit) => {
+export const codesPage = definePage('/codes', async (visit) => {
   const jobs = Object.values(visit.config.jobs).flatMap((job) => ('codes' in job ? [job.name] : []));
   const { filter, form } = readFilter(visit, {
     show: byChoice('Show', VIEWS, 'unowned'),

@@ -45,11 +45,10 @@ import { pdfLink, readRules } from '../money/statements.ts';
 import { validity } from './codes.ts';
 import { dealColumns } from './deals.ts';
 
-const PATH = '/creators';
 const MONTHS = 12;
 
 /** The creators by the net revenue of the last months. */
-export const creatorsPage = definePage(PATH, async (visit) => {
+export const creatorsPage = definePage('/creators', async (visit) => {
   const asked = readFilter(visit, RETURN_FIELDS);
   const { filter, months } = await toReturnFilter(asked.filter, visit, { count: MONTHS });
   const page = { ...filter, by: 'creator', ...keyedPageOf(visit, RETURN_KEY) } as const;

@@ -36,7 +36,6 @@ import {
 } from '../../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../../read-query.ts';
 
-const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
 
 /** What every list of deals says of each. */
@@ -50,7 +49,7 @@ export function dealColumns(visit: Visit) {
 }
 
 /** The deals in the mirror, and how complete the mirror is. */
-export const dealsPage = definePage(PATH, async (visit) => {
+export const dealsPage = definePage('/deals', async (visit) => {
   const { filter, form } = readFilter(visit, {
     handle: byHandle('Creator'),
     brand: byText('Brand'),

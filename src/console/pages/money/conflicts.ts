@@ -22,12 +22,11 @@ import {
 import { keyedPageOf, PAGE_ROWS } from '../../read-query.ts';
 import { orNewest } from './returns.ts';
 
-const PATH = '/money/conflicts';
 /** Number of months that the page shows by default, because comparing the rules over years takes too long for a page. */
 const SHOWN_MONTHS = 3;
 
 /** Page of the orders with evidence for several creators, and the owner whom each rule would credit. */
-export const conflictsPage = definePage(PATH, async (visit) => {
+export const conflictsPage = definePage('/money/conflicts', async (visit) => {
   const asked = readFilter(visit, {
     kind: byOption('What disagrees', CONFLICT_KINDS),
     from: byMonth('From month'),
