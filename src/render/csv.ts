@@ -20,9 +20,13 @@ export function renderCsv(
   return rows.map((row) => `${row.map(cell).join(delimiter)}${lineEnd}`).join('');
 }
 
+/** Whether a cell is a number, as it is stored or shown. A blank one is. */
+export function isNumber(cell: string): boolean {
+  return /^-?[\d,]*(\.\d+)?$/.test(cell);
+}
+
 /** Renders a table as CSV for a spreadsheet. Formulas are escaped, but negative amounts stay numbers. */
 export function renderTableCsv(columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  const isNumber = (cell: string): boolean => /^-?[\d,]*(\.\d+)?$/.test(cell);
   const safe = rows.map((row) => row.map((cell) => (isFormula(cell) && !isNumber(cell) ? `'${cell}` : cell)));
   return renderCsv([columns, ...safe], { delimiter: ',', escapeFormulas: false });
 }

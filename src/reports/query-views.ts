@@ -3,7 +3,7 @@ import { type KnownError, refusal } from '../core/known-error.ts';
 import { formatMoney } from '../core/money.ts';
 import type { Database } from '../db/connect.ts';
 import { execute } from '../db/statement.ts';
-import { renderTableCsv } from '../render/csv.ts';
+import { isNumber, renderTableCsv } from '../render/csv.ts';
 import { renderTable } from '../render/table.ts';
 import type { Terminal } from '../render/terminal.ts';
 
@@ -195,8 +195,4 @@ const MONEY = /^(-?\d+\.\d{4})?$/;
  */
 function shortInstant(cell: string): string {
   return cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?\+00:00$/, '$1 $2');
-}
-
-function isNumber(cell: string): boolean {
-  return /^-?[\d,]*(\.\d+)?$/.test(cell);
 }
