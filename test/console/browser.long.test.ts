@@ -16,7 +16,7 @@ const WIDTHS = [1280, 320];
 /** Widths at which nothing may be cut: windows, a tablet, a phone, and 1280 px enlarged to 400 %. */
 const OTHER_WIDTHS = [1440, 1024, 800, 390];
 
-/** What a person cannot see whole: what sticks out of the window or of its table, buttons that touch, and amounts that a line breaks. */
+/** What a person cannot see whole: what sticks out of the window or of its table, buttons that touch, amounts that a line breaks, tabs of several lines, and text below 11 px. */
 async function notWhole(page: Page): Promise<string[]> {
   const found = (await page.evaluate(`(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -37,7 +37,11 @@ async function notWhole(page: Page): Promise<string[]> {
       const [before, after] = [one.previousElementSibling, one].map((each) => each.getBoundingClientRect());
       return after.width > 0 && after.left < before.right + 4 && after.top < before.bottom + 4;
     }).map((one) => 'touches the button before it at ' + clientWidth + ' px: ' + one.outerHTML.slice(0, 160));
-    return [...touching, ...(scrollWidth > clientWidth ? [scrollWidth - clientWidth + ' px wider than a window of ' + clientWidth + ' px'] : []), ...cut, ...broken];
+    const tabs = new Set([...document.querySelectorAll('.tabs a')].map((one) => one.getBoundingClientRect().top)).size > 1;
+    const small = [...document.querySelectorAll('main td, main th, main small, main p, main a, main .badge, main dt, main dd')]
+      .find((one) => one.checkVisibility() && Number.parseFloat(getComputedStyle(one).fontSize) < (one.closest('table:has(th:nth-child(9))') === null ? 11 : 10));
+    return [...(tabs ? ['tabs take several lines at ' + clientWidth + ' px'] : []),
+      ...(small === undefined ? [] : ['is below 11 px at ' + clientWidth + ' px: ' + small.outerHTML.slice(0, 160)]), ...touching, ...(scrollWidth > clientWidth ? [scrollWidth - clientWidth + ' px wider than a window of ' + clientWidth + ' px'] : []), ...cut, ...broken];
   })()`)) as string[];
   return found;
 }
@@ -103,6 +107,11 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
       // A sheet of A4 in portrait. What cannot be used on paper is not on it.
       await page.setViewportSize({ width: 718, height: 1000 });
       await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+      const accent = `getComputedStyle(document.documentElement).getPropertyValue('--accent')`;
+      const onPaper = await page.evaluate(accent);
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      if ((await page.evaluate(accent)) !== onPaper)
+        problems.push(`${path} prints the colours of the dark theme`);
       problems.push(...(await notWhole(page)).map((problem) => `${path} printed: ${problem}`));
       const forms = await page.locator('form:visible, nav:visible').count();
       if (forms > 0) problems.push(`${path} prints ${forms} forms`);
@@ -120,6 +129,9 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     const browser = await openBrowser();
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
     await page.goto(`${url}/money/reconciliation`);
+    // The tabs are one line that scrolls, and begins with the current one in view.
+    const tab = await page.locator('.tabs [aria-current]').boundingBox();
+    expect([tab, (tab?.x ?? 0) + (tab?.width ?? 0) <= 390]).toEqual([expect.anything(), true]);
     await page.locator('main').focus();
     const covered: string[] = [];
     for (let pressed = 0; pressed < 40; pressed += 1) {

@@ -3,6 +3,9 @@
 const script = document.currentScript;
 const main = () => document.getElementById('main');
 
+// On a phone the tabs are one line that scrolls: it begins with the current one in view.
+document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
 // Updates. The server says that something has changed; the page is then fetched again and morphed, so that focus, scroll and selection stay.
 let isPaused = false;
 let isStale = false;

@@ -88,7 +88,7 @@ ${blocksMarkup([...describeRun(summary, renderer), ...appendix])}</article>
 /** The style of a page: light or dark like the reader's system, and for print. */
 const pageStyle = html`<style>
 :root { --text: #1d2530; --dim: #5b6675; --line: #d9dee5; --page: #ffffff; --card: #f6f8fa; --accent: #1f6f5c; --green: #1a7f37; --yellow: #8a5a00; --red: #b42318; }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root { --text: #e6eaf0; --dim: #9aa5b4; --line: #333c48; --page: #12171e; --card: #1a212b; --accent: #5ec4a6; --green: #57c878; --yellow: #e0b04c; --red: #ff8a7a; }
 }
 * { box-sizing: border-box; }
