@@ -124,7 +124,7 @@ it('orders that are stated in another currency are settled on their page, exactl
   const { get, post } = await startTestConsole(shop);
   // The run that found them says how many it left.
   expect(textOf((await get('/runs/3')).text)).toContain(
-    'For a person it left: 2 orders stated in another currency since.',
+    'Left for a person: 2 orders stated in another currency since.',
   );
   expect((await get('/fix')).text).toContain(
     '<a href="/restated?source=shop">Posted orders of shop are stated',
@@ -137,7 +137,7 @@ it('orders that are stated in another currency are settled on their page, exactl
     '2 posted orders of job orders are stated in another currency since, so it is unknown what they come to';
   for (const path of ['/', '/notices']) {
     const { text } = await get(path);
-    expect(textOf(text)).toMatch(new RegExp(`Stated in another currency 130\\.00 EUR ${posted}`));
+    expect(textOf(text)).toMatch(new RegExp(`Stated in another currency 130\\.00 EUR since .* ${posted}`));
     expect(text).toContain('href="/restated?source=shop">Decide what they come to<');
     expect(textOf(text)).not.toContain('Run needs your attention');
   }

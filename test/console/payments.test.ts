@@ -113,7 +113,7 @@ it('the console proposes what the page showed, exports it, gives the file again,
   );
   await shop.cli('payments', 'read', 'lost.csv');
   const home = await get('/');
-  expect(textOf(home.text)).toMatch(/Bookings held 4\.00 EUR The bank booked 1 amount of which/);
+  expect(textOf(home.text)).toMatch(/Bookings held 4\.00 EUR since .* The bank booked 1 amount of which/);
   expect(home.text).toContain('href="/money/payments">Decide about them</a>');
   const viewers = await startTestConsole(shop, {
     tokens: [{ name: 'ben', role: 'viewer', token: 't'.repeat(32) }],

@@ -53,7 +53,8 @@ export function blockList(blocks: readonly Block[], visit: Pick<Shows, 'link'>):
 }
 
 /**
- * An instant in the zone that the foot of the page names, with UTC as its tooltip; a day stays this day in every zone.
+ * An instant in the zone that the foot of the page names, with UTC as its tooltip. A day stays this day in every zone:
+ * `28 Nov`.
  * Empty for null.
  */
 export function instant(
@@ -62,7 +63,8 @@ export function instant(
   { seconds = false }: { seconds?: boolean } = {},
 ): Html {
   if (at === null) return html``;
-  if (typeof at === 'string' && isDay(at)) return html`<time datetime="${at}">${at}</time>`;
+  if (typeof at === 'string' && isDay(at))
+    return html`<time datetime="${at}" title="${at}">${zonedTime(new Date(at), 'UTC').replace(/ 00:00$/, '')}</time>`;
   const when = new Date(at);
   return html`<time datetime="${when.toISOString()}" title="${formatInstant(at).slice(0, seconds ? 19 : 16)} UTC">${zonedTime(when, zone, { seconds })}</time>`;
 }

@@ -54,8 +54,7 @@ function taskMarkup(
     page === '/' || !isOffered
       ? html`<code>${command}</code>`
       : html`<a class="button${isFirst ? ' primary' : ''}" href="${visit.config.console.basePath}${page}">${ACTS[kind] ?? (page.startsWith('/runs/') ? 'See the run' : 'See it')}</a>`;
-  return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${withoutAmount === 0 ? amountList(amounts) : formatAtLeast(formatAmounts(amounts), withoutAmount, 0, 'amount')}</span>
-<p>${prose(summary)}</p>
-<small>since ${instant(kind === 'codes_unowned' ? formatInstant(since).slice(0, 10) : since, visit)}, ${age}</small></div>
+  return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${withoutAmount === 0 ? amountList(amounts) : formatAtLeast(formatAmounts(amounts), withoutAmount, 0, 'amount')}</span> <small>since ${instant(kind === 'codes_unowned' ? formatInstant(since).slice(0, 10) : since, visit)}, ${age}</small>
+<p>${prose(summary)}</p></div>
 <div class="act">${act}</div>`;
 }

@@ -50,8 +50,6 @@ type Group<Of> = {
   readonly amounts: readonly Amount[];
   /** Number of these things whose amount is not known. */
   readonly withoutAmount?: number;
-  /** What each of those is. Default: `order`. */
-  readonly unit?: string;
   /** An instant, or a day as text. Null: it is not known. */
   readonly since: Date | string | null;
   /** Where they are decided, one or many. What is decided there is one group. */
@@ -137,13 +135,11 @@ function keyOf(href: string): string {
 
 /** What groups come to: `at least` as much, if some of it is not known. */
 function moneyOf(groups: readonly Group<unknown>[]): string {
-  const unknown = groups.filter(({ withoutAmount = 0 }) => withoutAmount > 0);
-  const [unit = 'order', ...others] = new Set(unknown.map((group) => group.unit ?? 'order'));
   return formatAtLeast(
     formatAmounts(groups.flatMap(({ amounts }) => amounts)),
-    unknown.reduce((sum, { withoutAmount = 0 }) => sum + withoutAmount, 0),
+    groups.reduce((sum, { withoutAmount = 0 }) => sum + withoutAmount, 0),
     0,
-    others.length === 0 ? unit : 'item',
+    'amount',
   );
 }
 
@@ -324,7 +320,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
       count: rows,
       amounts: [],
       withoutAmount: orderRows,
-      unit: 'row',
       since,
       href: link('/rejected', { code }),
       of: code,
@@ -339,7 +334,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
           count: 1,
           amounts: [],
           withoutAmount: 1,
-          unit: 'file',
           since: firstSeenAt,
           href: link(`/files/${sourceFileId}`),
           of: sourceFileId,
@@ -382,7 +376,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         return uses
           .slice(0, 1)
           .map(({ code }) => ({
-            what: `${plural(orders, 'order')} with the code ${markLookAlikes(code)} ${orders === 1 ? 'has' : 'have'} no owner, the last of ${days.at(-1)}`,
+            what: `${markLookAlikes(code)} has no owner: ${plural(orders, 'order')}, the last of ${days.at(-1)}`,
             count: 1,
             amounts: uses.flatMap(({ amount, currency }) => money(amount, currency)),
             since: days[0] ?? null,
