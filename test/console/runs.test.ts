@@ -29,7 +29,7 @@ describe('runs', () => {
     expect(runs).toMatch(/2 +orders +issues .* 0 posted\n *1 +orders +ok .* 1 posted, 12\.50 EUR/);
     const page = textOf((await get('/runs')).text);
     expect(page).toMatch(
-      /Runs 2, newest first .* 2 orders issues .* 0 posted For a person it left: .* 1 orders ok .* 1 posted, 12\.50 EUR/,
+      /Runs 2, newest first .* 2 orders issues .* 0 posted Left for a person: .* 1 orders ok .* 1 posted, 12\.50 EUR/,
     );
     // One that failed says where, and has no parts of what it did not do.
     rmSync(join(shop.folder, 'exports'), { recursive: true });
@@ -122,7 +122,7 @@ describe('the page of a run', () => {
     expect(text).not.toContain('<img');
     const page = textOf(text);
     expect(page).toMatch(
-      /Run 2 of orders It finished: 1 posted, 10\.00 EUR\. For a person it left: 1 rejected row\. See what waits Status issues Exit code 3/,
+      /Run 2 of orders It finished: 1 posted, 10\.00 EUR\. Left for a person: 1 rejected row\. See what waits Status issues Exit code 3/,
     );
     expect(page).toContain(`Service ${shop.sandbox.url}`);
     expect(page).toContain('3 rows of 1 file used: 2 rejected: 1 used 2 rejected 1 ');
@@ -156,6 +156,8 @@ describe('the page of a run', () => {
   it('shows the duration of its steps and requests, and its messages', async () => {
     const { shop } = await openConsoleShop({ hasBadFiles: true });
     const { get } = await startTestConsole(shop);
+    // A held file waits for a person, too, although no count of a run has it.
+    expect(textOf((await get('/runs/3')).text)).toMatch(/Left for a person: 1 held file, .*1 rejected row\./);
     const first = textOf((await get('/runs/1')).text);
     expect(first).toMatch(
       /Reading april\.csv \S+ \d\d:\d\d:\d\d UTC [\d.]+ s \d+ B bytes Attributing orders /,

@@ -303,7 +303,7 @@ export const runPage = definePage('/runs/:run', async (visit) => {
   const byHand = run.job.startsWith('backfill:') ? 'backfill' : 'by hand';
   return {
     title: `Run ${run.runId} of ${run.job}`,
-    content: html`${answerBox(answerRun(run, { did: didOf, left: leftOf(run), hasBelowZero: belowZero.some(({ job }) => job === run.job) }), visit)}
+    content: html`${answerBox(answerRun(run, { did: didOf, left: [...heldOf(files), ...leftOf(run)], hasBelowZero: belowZero.some(({ job }) => job === run.job) }), visit)}
 ${factList([
   ['Status', badge(run.status)],
   ['Exit code', run.exitCode === null ? null : String(run.exitCode)],
@@ -330,6 +330,12 @@ ${before === null ? html`<p class="none">This is the first run of ${run.job}.</p
 function leftOf({ kind, counts }: ListedRun): readonly string[] {
   const { watched } = jobKinds.find((one) => one.kind === kind) ?? {};
   return counts === null ? [] : (watched?.leftForPerson?.(counts) ?? []);
+}
+
+/** Files that the run shows as held: nothing in them counts. */
+function heldOf({ files }: RunFiles): readonly string[] {
+  const held = files.filter(({ state }) => state === 'held').length;
+  return held === 0 ? [] : [plural(held, 'held file')];
 }
 
 /** The trace id, as a link if the configuration has an address for traces. */

@@ -107,7 +107,7 @@ export function sayLeft({ counts, exitCode }: ListedRun, left: readonly string[]
   const waits = [...left, ...leftIn(counts)];
   return waits.length === 0
     ? `Something waits for a person (exit code ${exitCode}).`
-    : `For a person it left: ${waits.join(', ')}.`;
+    : `Left for a person: ${waits.join(', ')}.`;
 }
 
 /** What the counts of every kind of job may say that waits for a person. */
