@@ -218,6 +218,12 @@ describe.each(ENGINES)('sealing a file on %s', (engine) => {
     const over = await shop.read({ orders: good(20, 16), rejected: bad(5) }, { maxRejectedShare: 0.2 });
     expect(over).toMatchObject({ kind: 'held', reason: { code: 'too_many_rejected' } });
     expect(JSON.stringify(over)).toContain('bad_money in column Total, 5 rows');
+    // Both numbers of the sentence are written alike.
+    const many = await shop.read(
+      { orders: good(1_000, 200), rejected: bad(1_100) },
+      { maxRejectedShare: 0.2 },
+    );
+    expect(JSON.stringify(many)).toContain('1,100 of 1,300 rows cannot be used');
     const small = await shop.read({ orders: good(40, 1), rejected: bad(6) }, { maxRejectedShare: 0.2 });
     expect(small).toMatchObject({ kind: 'sealed', rejectedRows: 6 });
   });

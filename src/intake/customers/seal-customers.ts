@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { OptionalColumn, OptionalField } from '../../core/customer.ts';
 import type { HoldReason } from '../../core/source.ts';
-import { plural } from '../../core/text/plural.ts';
+import { formatCount, plural } from '../../core/text/plural.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import { countsOf, execute } from '../../db/statement.ts';
@@ -124,7 +124,7 @@ function judgeOptionalColumns(
     const { what, check } = OPTIONAL[holds];
     return {
       code: 'unreadable_column',
-      message: `${unreadable} of ${filled} cells in the column "${toPrintableLine(column)}" cannot be read as ${what}, more than the allowed ${percent(maxUnreadableShare)}. The first of them is on line ${firstUnreadableLine}.`,
+      message: `${formatCount(unreadable)} of ${formatCount(filled)} cells in the column "${toPrintableLine(column)}" cannot be read as ${what}, more than the allowed ${percent(maxUnreadableShare)}. The first of them is on line ${firstUnreadableLine}.`,
       help: `${check} To read such files anyway, with these cells as blank, set ${limitOf(source, 'max_unreadable_share')}: 1.`,
     };
   }

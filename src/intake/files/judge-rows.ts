@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { HoldReason } from '../../core/source.ts';
-import { plural } from '../../core/text/plural.ts';
+import { formatCount, plural } from '../../core/text/plural.ts';
 import { rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
@@ -50,7 +50,7 @@ export function judgeRejected({
   if (rowsRead < MIN_FOR_SHARE || rejected <= rowsRead * maxRejectedShare) return null;
   return {
     code: 'too_many_rejected',
-    message: `${rejected} of ${plural(rowsRead, 'row')} cannot be used, more than the allowed ${percent(maxRejectedShare)}.`,
+    message: `${formatCount(rejected)} of ${plural(rowsRead, 'row')} cannot be used, more than the allowed ${percent(maxRejectedShare)}.`,
     help: `Correct the export or its layout. If the rest of the file is correct, raise ${limitOf(source, 'max_rejected_share')}.`,
   };
 }

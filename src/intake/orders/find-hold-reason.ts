@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { HoldReason } from '../../core/source.ts';
-import { plural } from '../../core/text/plural.ts';
+import { formatCount, plural } from '../../core/text/plural.ts';
 import { rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { judgeRows, limitOf, MIN_FOR_SHARE, percent } from '../files/judge-rows.ts';
@@ -65,7 +65,7 @@ export async function findHoldReason(
   if (orders >= MIN_FOR_SHARE && totals.cancelled > orders * thresholds.maxCancelledShare) {
     return {
       code: 'too_many_cancelled',
-      message: `${totals.cancelled} of ${plural(orders, 'order')} ${totals.cancelled === 1 ? 'is' : 'are'} cancelled, more than the allowed ${percent(thresholds.maxCancelledShare)}.`,
+      message: `${formatCount(totals.cancelled)} of ${plural(orders, 'order')} ${totals.cancelled === 1 ? 'is' : 'are'} cancelled, more than the allowed ${percent(thresholds.maxCancelledShare)}.`,
       help: `Check the export. If it is correct, raise ${limitOf(source, 'max_cancelled_share')}.`,
     };
   }
