@@ -37,10 +37,10 @@ export function monthChart(
 
 const WIDTH = 900;
 const HEIGHT = 180;
-/** Room for the number at the top of the scale. */
-const TOP = 28;
+/** Room for the number at the top of the scale, whose text is largest on a narrow phone. */
+const TOP = 34;
 /** Room for a label, which is larger on a phone. */
-const BOTTOM = 30;
+const BOTTOM = 36;
 const BETWEEN_LABELS = 300;
 
 /**

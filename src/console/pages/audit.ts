@@ -47,7 +47,14 @@ function changeOf({ before, after, filter }: AuditEntry) {
     ['after', after],
     ['filter', filter],
   ].filter(([, value]) => value !== null);
-  return shown.map(
-    ([name, value]) => html`<div><small>${String(name)}</small> <code>${JSON.stringify(value)}</code></div>`,
-  );
+  return shown.map(([name, value]) => html`<div><small>${String(name)}</small> ${describe(value)}</div>`);
+}
+
+/** What changed, by name: `as: pain.001, payments: 1, 2`. */
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return value.map(describe).join(', ') || 'none';
+  if (value === null || typeof value !== 'object') return String(value ?? 'none');
+  return Object.entries(value)
+    .map(([name, of]) => `${name.replaceAll('_', ' ')}: ${describe(of)}`)
+    .join('; ');
 }

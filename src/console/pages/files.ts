@@ -140,7 +140,7 @@ export function decideManyForm(visit: Visit, files: ChosenRows): Html | null {
     title: 'Decide about many',
     about: 'You see a preview first: which files, and which of them are left out.',
     fields: html`<fieldset><legend>What should happen?</legend>
-<p><label><input type="radio" name="decision" value="release" required> Discard the rows of held files: nobody needs them. A run still reads a new version under a name.</label></p>
+<p><label><input type="radio" name="decision" value="release" required> Discard the rows of held files: they are not needed. A run still reads a new version under the name of a file.</label></p>
 <p><label><input type="radio" name="decision" value="reread" required> Read them again with the next run, if they still exist in the same version. Posted orders stay posted.</label></p>
 </fieldset>`,
     scope: 'selected',

@@ -98,9 +98,8 @@ function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
         ({ reason, code, rowCount }) =>
           html`${reason} <small>${code.replaceAll('_', ' ')}${rowCount > 1 ? `, ${plural(rowCount, 'row')}` : ''}</small>`,
       ),
-      column(
-        'Value',
-        ({ column, value }) => html`${column} ${value === null ? null : html`<code>${value}</code>`}`,
+      column('Value', ({ column, value }) =>
+        value === null ? column : html`${column} <code>${value}</code>`,
       ),
       column('Source', ({ source }) => source),
       column('Read for', ({ readFor }) => readFor),

@@ -58,7 +58,7 @@ export type OrderAttribution = {
   readonly amount: string | null;
   readonly currency: string;
   readonly decidedAt: Date;
-  /** The evidence and its owners, if the order has evidence for more than one: `link mia → deal:D1`. */
+  /** The evidence and its owners, if the order has evidence for more than one: `link mia → deal D1`. */
   readonly claims: string | null;
   /** Owners of the codes of an order that nobody owns at its time: their time is over or has not begun. */
   readonly owners: readonly CodeOwner[];
@@ -277,7 +277,8 @@ function readAttributions(db: Database, { source, orderId }: Of) {
       influencer_handle as "influencerHandle",
       deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency,
       decided_at as "decidedAt",
-      (select string_agg(c.kind || ' ' || c.written || ' → ' || c.target, ', ' order by c.place, c.target)
+      (select string_agg(c.kind || ' ' || c.written || ' → ' || regexp_replace(c.target, ':', ' '), ', '
+          order by c.place, c.target)
         from intake.order_claims c
         where c.job = a.job and c.source = a.source and c.order_id = a.order_id) as claims,
       (select ${heldDecision} from intake.orders o

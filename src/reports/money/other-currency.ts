@@ -11,7 +11,7 @@ const RESTATED = 'Posted, and stated in another currency since';
 
 /** What these orders come to until they are settled. */
 export const RESTATED_WHY =
-  'It is unknown what these orders come to now, refunds included. They earn what they earned before: nothing, if a person decided so and an export states them again.';
+  'It is unknown what these orders come to now, refunds included. They earn what they earned before, or nothing if a person decided that.';
 
 /**
  * Describes posted orders that an export states in another currency since. Amounts in two currencies have no difference.

@@ -237,9 +237,9 @@ function answerOf({ statements, unknownOrders, why }: Known, visit: Visit): Answ
       tone: unknown === '' ? 'dim' : 'yellow',
       next: unknown === '' || why === undefined ? null : seeWhy,
     };
-  const of = ready.length === open.length ? '' : `Of ${formatAmounts(open)} in open statements, `;
+  const more = ready.length === open.length ? '' : ` In all open statements: ${formatAmounts(open)}.`;
   return {
-    text: `${of}${formatAmounts(ready)} can be closed and paid: the months are over.${unknown}`,
+    text: `${formatAmounts(ready)} can be closed and paid: the months are over.${more}${unknown}`,
     tone: 'yellow',
     next: visit.may('POST /statements/close')
       ? { label: `Check and close ${first}`, page: `/statements/${first}`, command }
@@ -254,13 +254,12 @@ function monthCharts(
 ): Html {
   const known = months.map(({ key }) => key);
   return html`${[...Map.groupBy(months, ({ currency }) => currency)].map(([currency, sums]) => {
-    const chart = revenueChart(sums, {
+    return revenueChart(sums, {
       months: known,
       currency,
       hrefOf: (month) =>
         visit.link('/orders', { outcome: 'credited', creator, from: `${month}-01`, to: lastDayOf(month) }),
     });
-    return chart === null ? null : html`<p class="dim">Net revenue in ${currency} by month</p>${chart}`;
   })}`;
 }
 

@@ -132,12 +132,12 @@ ${
     ? null
     : html`${figure("Orders, the service's count", countOf(deal.totalReferrals) ?? 'unknown', { href: visit.link('/money/reconciliation', { deal: dealId }), note: 'including orders that other tools posted; compare them' })}
 ${figure("Sales, the service's count", countOf(deal.totalSales) ?? 'unknown', { note: 'in the currency of the account' })}
-${figure('Clicks', countOf(deal.totalClicks) ?? 'unknown')}
+${figure("Clicks, the service's count", countOf(deal.totalClicks) ?? 'unknown')}
 ${figure("Commission and fees, the service's count", deal.totalCommission === null && deal.totalFixedFee === null ? 'unknown' : `${countOf(deal.totalCommission) ?? 'unknown'} + ${countOf(deal.totalFixedFee) ?? 'unknown'}`, { note: 'in the currency of the account' })}
-${figure('Paid out', countOf(deal.totalPayouts) ?? 'unknown', { note: 'in the currency of the account' })}`
+${figure("Paid out, the service's count", countOf(deal.totalPayouts) ?? 'unknown', { note: 'in the currency of the account' })}`
 }
 </div>
-<h2>Orders by month</h2>
+<h2>Orders by month${months.some(({ open }) => open > 0) ? html` <small>the lower part of a bar is not settled</small>` : null}</h2>
 ${orderChart(months, { dealId, visit })}
 ${monthTable(months, { dealId, visit })}
 <h2>Clicks by month <small>the service's count</small></h2>

@@ -87,7 +87,7 @@ export const returnsPage = definePage(PATH, async (visit) => {
     content: html`<p>Credited orders of ${months}, net of refunds and cancellations, and their cost. The figures say which orders carried a code or link, not what a creator caused.</p>
 <p><a class="button" href="${visit.link(`/statements/${statement}`)}">${toClose === undefined ? `Statement of ${statement}` : `Check and close ${toClose}`}</a></p>
 ${last === null ? null : totals(trend, { last, visit })}
-<nav class="facets" aria-label="Group">${GROUPS.map((group) => facet(visit.link(PATH, { ...others, by: group }), `by ${group}`, group === by))}</nav>
+<nav class="facets" id="by" aria-label="Group">${GROUPS.map((group) => facet(`${visit.link(PATH, { ...others, by: group })}#by`, `by ${group}`, group === by))}</nav>
 ${asked.form()}
 ${inCurrency === null ? null : html`<p>Amounts in other currencies are converted into ${inCurrency} at the rate of the day of each order. If a rate is missing, the sum is unknown.</p>`}
 ${returnTable(rows, { by, visit })}
@@ -130,9 +130,9 @@ ${figure(`Net revenue, ${currency}`, said?.net ?? 'none', {
   note: beside(({ netAmount }) => netAmount),
   href: hasOrders ? visit.link('/orders', credited) : undefined,
 })}
-${figure('Cost', said?.cost ?? 'none', { note: beside(({ costAmount }) => costAmount) })}
-${figure('Orders', said?.orders ?? '0', { note: beside(({ orders }) => orders) })}
-${figure('New customers', said?.newCustomers ?? '0', { note: beside(({ newCustomers, unknownOrders }) => (unknownOrders === 0 ? newCustomers : null)) })}
+${figure(`Cost, ${currency}`, said?.cost ?? 'none', { note: beside(({ costAmount }) => costAmount) })}
+${figure(`Orders in ${currency}`, said?.orders ?? '0', { note: beside(({ orders }) => orders) })}
+${figure(`New customers in ${currency}`, said?.newCustomers ?? '0', { note: beside(({ newCustomers, unknownOrders }) => (unknownOrders === 0 ? newCustomers : null)) })}
 </div>
 ${revenueChart(sums, {
   months: [...sums.map(({ key }) => key), last],
@@ -143,7 +143,7 @@ ${revenueChart(sums, {
 ${rest.length === 0 ? null : html`<p>Also in ${rest.join(', ')}: ${anchor(visit.link(PATH, { ...kept, by: 'month' }), 'see by month')}.</p>`}`;
 }
 
-/** Draws the net revenue of months in one currency. Null if there are fewer than two. */
+/** Draws the net revenue of months in one currency, with its title. Null if there are fewer than two. */
 export function revenueChart(
   sums: readonly ReturnSum[],
   of: {
@@ -152,8 +152,9 @@ export function revenueChart(
     readonly hrefOf: (month: string) => string;
   },
 ): Html | null {
-  return monthChart(of.months, {
-    label: `Net revenue in ${of.currency} by month`,
+  const label = `Net revenue in ${of.currency} by month`;
+  const chart = monthChart(of.months, {
+    label,
     barOf(month) {
       const sum = sums.find(({ key }) => key === month);
       return {
@@ -163,6 +164,7 @@ export function revenueChart(
       };
     },
   });
+  return chart === null ? null : html`<p class="dim">${label}</p>${chart}`;
 }
 
 /** How an amount has changed since the month before, in percent. Nothing if one of them is not known. */
