@@ -130,7 +130,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   },
   'What changed since yesterday?': async (person) => {
     await person.click(link(person, 'run 3'));
-    await person.read(/^It finished: .* it left/);
+    await person.read(/^It finished: .* Left for a person/);
   },
 };
 

@@ -113,7 +113,7 @@ ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) 
       'order',
     )}`;
   const past = of(last).filter(({ day }) => Number(day.slice(8)) <= until);
-  const begun = isOver ? '' : `until day ${until}; ${sum(past)} at that day of ${last}, `;
+  const begun = isOver ? '' : `until day ${until}; ${sum(past)} until that day of ${last}, `;
   return html`<p><strong>${sum(of(month))}</strong> <small>${begun}${sum(of(last))} in all of ${last}</small></p>
 ${barChart(
   daysOf(month).map((day, index) => ({

@@ -10,7 +10,7 @@ import type { Html } from '../../core/text/html.ts';
 import { DAY_MS } from '../../core/time/day.ts';
 import { type CountsBlock, column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
-import { capital, cut, formatBytes, formatCount, formatDuration, plural } from '../../render/text.ts';
+import { capital, clause, cut, formatBytes, formatCount, formatDuration, plural } from '../../render/text.ts';
 import { sumBelowZero } from '../../reports/list-orders.ts';
 import {
   countRuns,
@@ -303,7 +303,7 @@ export const runPage = definePage('/runs/:run', async (visit) => {
   const byHand = run.job.startsWith('backfill:') ? 'backfill' : 'by hand';
   return {
     title: `Run ${run.runId} of ${run.job}`,
-    content: html`${answerBox(answerRun(run, { did: didOf, left: [...heldOf(files), ...leftOf(run)], hasBelowZero: belowZero.some(({ job }) => job === run.job) }), visit)}
+    content: html`${answerBox(answerRun(run, { did: didOf, left: [...clause(files.held, 'held file', 'held files'), ...leftOf(run)], hasBelowZero: belowZero.some(({ job }) => job === run.job) }), visit)}
 ${factList([
   ['Status', badge(run.status)],
   ['Exit code', run.exitCode === null ? null : String(run.exitCode)],
@@ -330,12 +330,6 @@ ${before === null ? html`<p class="none">This is the first run of ${run.job}.</p
 function leftOf({ kind, counts }: ListedRun): readonly string[] {
   const { watched } = jobKinds.find((one) => one.kind === kind) ?? {};
   return counts === null ? [] : (watched?.leftForPerson?.(counts) ?? []);
-}
-
-/** Files that the run shows as held: nothing in them counts. */
-function heldOf({ files }: RunFiles): readonly string[] {
-  const held = files.filter(({ state }) => state === 'held').length;
-  return held === 0 ? [] : [plural(held, 'held file')];
 }
 
 /** The trace id, as a link if the configuration has an address for traces. */

@@ -195,6 +195,8 @@ export type RunFiles = {
   /** The files with the most rows. */
   readonly files: readonly RunFile[];
   readonly total: number;
+  /** How many of all of them are held: nothing in them counts. */
+  readonly held: number;
 };
 
 /**
@@ -207,15 +209,16 @@ export async function listRunFiles(
   options: { readonly runId: string; readonly isReported: boolean; readonly limit: number },
 ): Promise<RunFiles> {
   const { runId, isReported, limit } = options;
-  const rows = await rowsOf<RunFile & { total: number }>(db)`
+  const rows = await rowsOf<RunFile & { total: number; held: number }>(db)`
     select f.source_file_id as "sourceFileId", f.source, f.uri, f.read_for as "readFor", f.state,
       f.rows_read::float8 as rows,
       f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId",
-      count(*) over ()::float8 as total
+      count(*) over ()::float8 as total, count(*) filter (where f.state = 'held') over ()::float8 as held
     from intake.source_files f
     where f.run_id in ${isReported ? unreportedRuns(runId, 'reported') : sql`(${runId}::bigint)`}
     order by f.rows_read desc nulls last, f.source_file_id limit ${limit}`;
-  return { files: rows.map(({ total: _, ...file }) => file), total: rows[0]?.total ?? 0 };
+  const [{ total, held } = { total: 0, held: 0 }] = rows;
+  return { files: rows.map(({ total: _, held: _held, ...file }) => file), total, held };
 }
 
 /**
