@@ -136,7 +136,7 @@ describe('codes in the console', () => {
     const { post, get } = await startTestConsole(shop);
     for (const [wrong, status, why] of [
       [{ deal_id: '', influencer_handle: 'ann@example.com' }, 409, 'personal data'],
-      [{ deal_id: '' }, 409, 'has no owner'],
+      [{ deal_id: '' }, 409, 'fill in a deal, a collaboration or a handle'],
       [{ reason: ' ' }, 400, 'Say why'],
       [{ valid_from: 'soon' }, 409, 'not a readable date'],
     ] as const) {

@@ -24,12 +24,14 @@ export const codeActions: readonly ConsoleAction[] = [
     }),
     async perform({ trx, config, decidedBy, reason, audit }, { job, understood, ...cells }) {
       if (config.jobs[job] === undefined) throw new Refused(`There is no job ${job}.`);
+      const { deal_id: deal, collab_id: collaboration, brand_id: brand, influencer_handle: handle } = cells;
+      if (deal === '' && collaboration === '' && handle === '')
+        throw new Refused('The code has no owner yet: fill in a deal, a collaboration or a handle.');
       const result = await assignCode(trx, { job, cells, assignedBy: decidedBy });
       if (result.kind === 'unusable') throw new Refused(result.why);
       if (result.kind === 'listed')
         throw new Refused(`Line ${result.line} of codes.csv gives the code to an owner. Change it there.`);
       // A mistyped owner would be credited by the next run.
-      const { deal_id: deal, collab_id: collaboration, brand_id: brand, influencer_handle: handle } = cells;
       const unknown =
         understood === '' ? await findUnknownOwner(trx, { deal, collaboration, brand, handle }) : [];
       if (unknown.length > 0)
@@ -41,7 +43,7 @@ export const codeActions: readonly ConsoleAction[] = [
         action: 'assign_code',
         subjectKind: 'code',
         subject: result.code,
-        summary: `The code ${result.code} is assigned to ${cells.deal_id || cells.collab_id || cells.influencer_handle}. The next run of ${job} matches its orders again.`,
+        summary: `The code ${result.code} is assigned to ${deal || collaboration || handle}. The next run of ${job} matches its orders again.`,
         reason,
         after: { job, ...named },
       });
