@@ -57,7 +57,7 @@ describe('codes in the console', () => {
     expect((await post('/codes/assign', second)).status).toBe(200);
     expect((await shop.run()).exitCode).not.toBe(1);
     expect(textOf((await get('/audit')).text)).toMatch(
-      /tester console The code NOBODY is assigned.* she told us code NOBODY/,
+      /tester console The code NOBODY is assigned.* she told us code NOBODY after job: orders; code: NOBODY; /,
     );
     expect(textOf((await get('/codes')).text)).not.toContain('NOBODY');
     // Its page tells its owners over time, and its orders by day.
