@@ -128,6 +128,9 @@ export const SAME_ORDER_HOURS = 48;
 /** Time zones differ by multiples of these minutes. Other differences are no zone's, so that they are of two moments. */
 export const ZONE_MINUTES = 15;
 
+/** No time zone is further from UTC than these hours. A time that was read in a wrong zone is not further off. */
+export const ZONE_HOURS = 14;
+
 /** A SKU (folded by `foldCode`; empty for lines without one) and its amount after the discounts of the lines. */
 export type OrderLine = readonly [sku: string, amount: DecimalText];
 

@@ -4,7 +4,16 @@ import { toArrayParameter } from '../../db/array-parameters.ts';
 import { countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OtherAges } from '../files/source-ages.ts';
-import { columnNames, columnsInDoubt, isOtherPurchase, isPlacedApart, statesTimes } from './order-columns.ts';
+import {
+  columnNames,
+  columnsInDoubt,
+  isOtherPurchase,
+  isPlacedApart,
+  isSameCustomer,
+  minutesBetween,
+  statesTimes,
+  zoneStepsOf,
+} from './order-columns.ts';
 
 /*
  * An order has the state that the newest file states, whichever file is read last. Most files are newer than all that
@@ -72,35 +81,46 @@ const placedVersion = sql`
           select * from said where placed_at is not null limit 1`;
 
 /**
- * Finds the staged versions of a file that state another order than the one that they would replace: shops begin again with
- * the same numbers, and branches have the same ones. It was placed at another time, or another purchase was at other minutes
- * (an order that is edited keeps its time). A version that does not say when does not hide what an earlier one
- * said. The known state stays in force, in doubt, until a person decides, or a later file states that order again. A second
- * reading of a file may correct the times of the first one. Call it only if orders have changed, before anything else
- * compares them.
+ * Finds the staged versions of a file that may state another order than the one that they would replace: shops begin again
+ * with the same numbers, and branches have the same ones. An order keeps its time, also if it is edited. So one that was
+ * placed at another time is another order, unless the time is explained: both are the same purchase of the same customer;
+ * or they are a step of time zones apart, and the purchase is the same, or another order of the file has the same step. A
+ * refund, below zero, is part of an order, and has a time of its own. A file of days cannot be compared with one of times.
+ * A version that does not say when does not hide what an earlier one said. The known state stays in force, in doubt, until a
+ * person decides, or a later file states that order again. A second reading of a file may correct the times of the first
+ * one. Call it only if orders have changed, before anything else compares them.
  *
  * @returns the number of orders.
  */
 export async function doubtOtherOrders(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
+  const minutes = minutesBetween('o', 'c');
   return execute(trx)`
-    with others as materialized (
-      select o.order_version_id, o.replaces as known_id, ${isPlacedApart('o', 'c')} as is_apart,
-        c.source_file_id
+    with moved as materialized (
+      select o.order_version_id, o.replaces as known_id, c.source_file_id,
+        ${isPlacedApart('o', 'c')} as is_apart, ${zoneStepsOf(minutes)} as zone_steps,
+        ${isOtherPurchase('o', 'c')} as differs, ${isSameCustomer('o', 'c')} is true as is_same_customer,
+        coalesce(o.total, o.subtotal, 0) < 0 as is_refund
       from intake.orders o
       cross join lateral (${placedVersion}) c
       cross join lateral (${statedVersion}) s
-      where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
-        and (${isPlacedApart('o', 'c')} or ${isOtherPurchase('o', 'c')})
+      where o.source_file_id = ${sourceFileId}::bigint and not o.is_current and abs(${minutes}) >= 1
         and not exists (
           select from intake.source_files f
           where f.source_file_id = s.source_file_id and f.superseded_by = ${sourceFileId}::bigint)
     ),
-    timed as materialized (
+    others as materialized (
+      select order_version_id, known_id, source_file_id, is_apart
+      from (select *, count(*) over (partition by zone_steps) as alike from moved) m
+      where is_apart or (not is_refund and case
+        when zone_steps is null then differs or not is_same_customer
+        else differs and alike = 1 end)
+    ),
+    comparable as materialized (
       select f.source_file_id from (select distinct source_file_id from others where not is_apart) f
-      where ${statesTimes(sql`f.source_file_id`)} and ${statesTimes(sql`${sourceFileId}::bigint`)}
+      where ${statesTimes(sql`f.source_file_id`)} = ${statesTimes(sql`${sourceFileId}::bigint`)}
     ),
     apart as materialized (
-      select * from others where is_apart or source_file_id in (select source_file_id from timed)
+      select * from others where is_apart or source_file_id in (select source_file_id from comparable)
     )
     update intake.orders o set (${columnNames}, customer_key, customer_key_no, lines, similar_to, items,
       changed_at, note, content_hash, stated_hash, stated_version_id) = row(

@@ -4,6 +4,7 @@ import {
   type OrderDoubt,
   SAME_ORDER_HOURS,
   type StagedOrder,
+  ZONE_HOURS,
   ZONE_MINUTES,
 } from '../../core/order.ts';
 import { foldCode } from '../../core/text/fold.ts';
@@ -51,7 +52,7 @@ export function isPlacedApart(one: string, other: string): RawBuilder<boolean> {
   return sql<boolean>`coalesce(${a} not between ${b} - ${hours} and ${b} + ${hours}, false)`;
 }
 
-/** Columns that say what was bought, and by whom. A null of one of them proves nothing. */
+/** Columns that say what was bought. A null of one of them proves nothing. */
 const OF_PURCHASE = [
   'total',
   'subtotal',
@@ -62,27 +63,38 @@ const OF_PURCHASE = [
   'items',
 ];
 
-/**
- * SQL that is true if two versions differ in their purchase and in the minutes of their time of order, which no zone
- * explains. What either leaves out proves nothing. A refund, below zero, is part of an order, and has a time of its own.
- * It is meant for versions of files that state times: one with days alone has the minutes of a midnight.
- */
+/** SQL that is true if two versions differ in what was bought, or by whom. What either leaves out proves nothing. */
 export function isOtherPurchase(one: string, other: string): RawBuilder<boolean> {
-  const of = (column: string) => [sql.ref(`${one}.${column}`), sql.ref(`${other}.${column}`)] as const;
-  const [[a, b], [aKey, bKey], [aKeyNo, bKeyNo]] = [
-    of('placed_at'),
-    of('customer_key'),
-    of('customer_key_no'),
-  ];
-  const minutes = sql.lit(ZONE_MINUTES);
-  const differs = sql.join(
-    OF_PURCHASE.map((column) => sql.join(of(column), sql` <> `)),
-    sql` or `,
+  const differs = OF_PURCHASE.map(
+    (column) => sql`${sql.ref(`${one}.${column}`)} <> ${sql.ref(`${other}.${column}`)}`,
   );
-  return sql<boolean>`coalesce(
-        abs(extract(epoch from ${a} - ${b})) / 60 % ${minutes} between 1 and ${minutes} - 1
-        and coalesce(${sql.ref(`${one}.total`)}, ${sql.ref(`${one}.subtotal`)}, 0) >= 0
-        and (${differs} or (${aKeyNo} is not distinct from ${bKeyNo} and ${aKey} <> ${bKey})), false)`;
+  return sql<boolean>`coalesce(${sql.join(differs, sql` or `)} or not ${isSameCustomer(one, other)}, false)`;
+}
+
+/** SQL that is true if two versions have the same customer, and null if that is not known. */
+export function isSameCustomer(one: string, other: string): RawBuilder<boolean | null> {
+  const of = (column: string) => [sql.ref(`${one}.${column}`), sql.ref(`${other}.${column}`)] as const;
+  const [[a, b], [aNo, bNo]] = [of('customer_key'), of('customer_key_no')];
+  return sql<boolean | null>`(case when ${aNo} is not distinct from ${bNo} then ${a} = ${b} end)`;
+}
+
+/** SQL for the minutes by which version `one` says that its order was placed later than `other` does. */
+export function minutesBetween(one: string, other: string): RawBuilder<number | null> {
+  return sql<
+    number | null
+  >`(extract(epoch from ${sql.ref(`${one}.placed_at`)} - ${sql.ref(`${other}.placed_at`)}) / 60)`;
+}
+
+/**
+ * SQL for a difference in minutes as steps of time zones, if one may explain it: the same moment, read in another zone.
+ * Null if none does. Times without seconds may differ by less than a minute more.
+ */
+export function zoneStepsOf(minutes: RawBuilder<unknown>): RawBuilder<number | null> {
+  const step = sql.lit(ZONE_MINUTES);
+  return sql<number | null>`(case
+        when abs(${minutes}) % ${step} not between 1 and ${step} - 1
+          and abs(${minutes}) < ${sql.lit(ZONE_HOURS * 60 + 1)}
+          then round(${minutes} / ${step}) end)`;
 }
 
 /** SQL that is true if a file states times of day: not each order was placed at a midnight of some zone. */

@@ -13,7 +13,12 @@ import { zoneClock } from '../../../core/time/zone-clock.ts';
 import { judgeRejected } from '../../../intake/files/judge-rows.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
-import { areOtherMinutes, arePlacedApart, mayBeDay } from '../../../intake/orders/map/built-order.ts';
+import {
+  arePlacedApart,
+  mayBeDay,
+  minutesBetween,
+  zoneStepsOf,
+} from '../../../intake/orders/map/built-order.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
 import { OTHER_ORDER } from '../../../intake/orders/order-by-age.ts';
 import { createAgeOf } from '../../../intake/read/intake-source.ts';
@@ -235,7 +240,12 @@ function state(
   { age, isSummed, writtenMs }: { age: FileAge; isSummed: boolean; writtenMs: number },
 ): void {
   const hasTimes = !orders.every((order) => mayBeDay(order.placedAt));
-  for (const own of orders) {
+  const moved = orders.map((own) => {
+    const known = stated.get(own.orderId);
+    const minutes = minutesBetween(own.placedAt, known?.placedAt ?? null);
+    return minutes === null || Math.abs(minutes) < 1 ? null : { zoneSteps: zoneStepsOf(minutes) };
+  });
+  for (const [at, own] of orders.entries()) {
     const known = stated.get(own.orderId);
     const isNewer = known === undefined ? 1 : compareAges(age, known.age);
     const isSameFile = known?.age === age;
@@ -244,14 +254,17 @@ function state(
     const placedAt = order.placedAt ?? known?.placedAt ?? null;
     const isTimed = order.placedAt === null ? known?.isTimed === true : hasTimes;
     const next = { order, age, writtenMs, placedAt, isTimed };
+    const zoneSteps = moved[at]?.zoneSteps ?? null;
     const isOther =
       known !== undefined &&
       !isSameFile &&
       (arePlacedApart([order.placedAt, known.placedAt]) ||
-        (isTimed &&
-          known.isTimed &&
-          areOtherMinutes(order.placedAt, known.placedAt) &&
-          areOtherPurchases(own, known.order)));
+        (moved[at] !== null &&
+          isTimed === known.isTimed &&
+          amountOf(own) >= 0n &&
+          (zoneSteps === null ||
+            (areOtherPurchases(own, known.order) &&
+              moved.filter((one) => one?.zoneSteps === zoneSteps).length === 1))));
     if (isOther) stated.set(order.orderId, { ...known, order: { ...known.order, doubt: OTHER_ORDER } });
     else if (known !== undefined && isSameFile && isSummed)
       stated.set(order.orderId, { ...next, order: addUp(known.order, order) });
@@ -318,7 +331,6 @@ function areOtherPurchases(one: StagedOrder, other: StagedOrder): boolean {
     influencerHandle,
     items === null ? null : JSON.stringify(items),
   ];
-  if (amountOf(one) < 0n) return false;
   const known = said(other);
   return said(one).some((what, at) => what !== null && (known[at] ?? null) !== null && what !== known[at]);
 }

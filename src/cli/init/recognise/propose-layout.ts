@@ -16,7 +16,7 @@ import { layoutSchema } from '../../../intake/layout/layout-schema.ts';
 import { joinIds } from '../../../intake/layout/resolve-header.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { toLayout } from '../../../intake/layout/to-layout.ts';
-import { areOtherMinutes, arePlacedApart } from '../../../intake/orders/map/built-order.ts';
+import { arePlacedApart, minutesBetween, zoneStepsOf } from '../../../intake/orders/map/built-order.ts';
 import { MAX_TOTALS_ROWS } from '../../../intake/orders/map/totals-rows.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
 import { parseMoney } from '../../../intake/values/parse-money.ts';
@@ -622,12 +622,14 @@ export function whyUsedAgain(layout: Layout, files: readonly Table[]): string | 
     ([first, ...others]) => first?.id !== '' && others.length > 0,
   );
   const differ = several.filter(([first, ...others]) =>
-    others.some(
-      ({ place, time }) =>
+    others.some(({ place, time }) => {
+      const minutes = minutesBetween(time, first?.time ?? null);
+      return (
         place !== first?.place ||
         arePlacedApart([time, first?.time ?? null]) ||
-        areOtherMinutes(time, first?.time ?? null),
-    ),
+        (minutes !== null && zoneStepsOf(minutes) === null)
+      );
+    }),
   );
   const [example] = differ;
   if (example === undefined || differ.length * 2 <= several.length) return null;

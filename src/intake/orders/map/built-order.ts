@@ -3,6 +3,7 @@ import {
   type OrderContinuation,
   SAME_ORDER_HOURS,
   type StagedOrder,
+  ZONE_HOURS,
   ZONE_MINUTES,
 } from '../../../core/order.ts';
 import type { Fault } from '../../map/fault.ts';
@@ -60,14 +61,16 @@ export function arePlacedApart(times: readonly (InstantText | null)[]): boolean 
   return Math.max(...known) - Math.min(...known) > SAME_ORDER_HOURS * 3_600_000;
 }
 
-/**
- * True if the minutes of two times of order are not those of one moment in two time zones. One that is not known proves
- * nothing.
- */
-export function areOtherMinutes(one: InstantText | null, other: InstantText | null): boolean {
-  if (one === null || other === null) return false;
-  const minutes = (Math.abs(Date.parse(one) - Date.parse(other)) / 60_000) % ZONE_MINUTES;
-  return minutes >= 1 && minutes <= ZONE_MINUTES - 1;
+/** Returns the minutes by which an order was placed later by one statement than by another; null if one does not say when. */
+export function minutesBetween(one: InstantText | null, other: InstantText | null): number | null {
+  return one === null || other === null ? null : (Date.parse(one) - Date.parse(other)) / 60_000;
+}
+
+/** Returns a difference in minutes as steps of time zones; null if no zone explains it (`zoneStepsOf` of sealing). */
+export function zoneStepsOf(minutes: number): number | null {
+  const rest = Math.abs(minutes) % ZONE_MINUTES;
+  const isZone = (rest < 1 || rest > ZONE_MINUTES - 1) && Math.abs(minutes) < ZONE_HOURS * 60 + 1;
+  return isZone ? Math.round(minutes / ZONE_MINUTES) : null;
 }
 
 /** True if a time of order may be a day, which begins at midnight in some time zone. */
