@@ -237,31 +237,44 @@ async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: Attrib
 }
 
 /**
- * The same code, amount, currency and minute in a source of the brand with another platform: an order of a channel that
- * stands in the channel's export and in that of the shop.
+ * SQL for what order `o` of decision `d` has in common with the same order of another platform. Orders less than a minute
+ * apart have it at one of the minutes -1, 0 and 1.
+ */
+const likenessOf = (brandId: string, minutes: -1 | 0 | 1) => sql`
+  md5(json_build_array(${brandId}::text, ${codeOf('d')}, trim_scale(d.amount), d.currency,
+    date_trunc('minute', o.placed_at at time zone 'UTC') + make_interval(mins => ${sql.lit(minutes)}))::text)`;
+
+/**
+ * The same code, amount and currency, less than a minute apart, in a source of the brand with another platform: an order of a
+ * channel that stands in the channel's export and in that of the shop. If the rows of the other one were deleted, it may be.
  */
 async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
   await execute(trx)`
-    update decided_orders d
-    set likeness = md5(json_build_array(${brandId}::text,
-        ${codeOf('d')}, trim_scale(d.amount), d.currency,
-      date_trunc('minute', o.placed_at at time zone 'UTC'))::text)
+    update decided_orders d set likeness = ${likenessOf(brandId, 0)}
     from intake.orders o
     where o.order_version_id = d.order_version_id and d.outcome = 'attributed' and o.placed_at is not null`;
   await execute(trx)`create index on decided_orders (likeness)`;
+  const nearby = [-1, 0, 1] as const;
+  const isAlike = sql`x.likeness = any(own.likenesses) and x.outcome = 'attributed'
+          and not exists (select from intake.orders v where v.order_version_id = x.order_version_id
+            and abs(extract(epoch from v.placed_at - own.placed_at)) >= 60)`;
   await execute(trx)`
     update decided_orders d set ${held('similar_order')}
     from ${placesOf(sources)}
-    where p.source = d.source and d.likeness is not null and ${isOpen(job, 'similar_order')} and (
-      exists (
-        select from intake.attributions x join ledger.entries e on e.entry_id = x.entry_id
-        where x.likeness = d.likeness and x.outcome = 'attributed'
-          and not ledger.is_platform(e.order_platform, p.platform)
-          and (x.job <> ${job} or not ${neverSent}
-            or not exists (select from decided_orders n
-              where n.source = x.source and n.order_id = x.order_id)))
-      or exists (
-        select from decided_orders x join ${placesOf(sources, 'q')} on q.source = x.source
-        where x.likeness = d.likeness and x.outcome = 'attributed' and q.place < p.place
-          and not ledger.is_platform(q.platform, p.platform)))`;
+    where p.source = d.source and d.likeness is not null and ${isOpen(job, 'similar_order')} and exists (
+      select from (
+        select o.placed_at, array[${sql.join(nearby.map((minutes) => likenessOf(brandId, minutes)))}] as likenesses
+        from intake.orders o
+        where o.order_version_id = d.order_version_id offset 0) own
+      where exists (
+          select from intake.attributions x join ledger.entries e on e.entry_id = x.entry_id
+          where ${isAlike}
+            and not ledger.is_platform(e.order_platform, p.platform)
+            and (x.job <> ${job} or not ${neverSent}
+              or not exists (select from decided_orders n
+                where n.source = x.source and n.order_id = x.order_id)))
+        or exists (
+          select from decided_orders x join ${placesOf(sources, 'q')} on q.source = x.source
+          where ${isAlike} and q.place < p.place
+            and not ledger.is_platform(q.platform, p.platform)))`;
 }

@@ -563,6 +563,18 @@ describe('an order of a channel that also stands in the export of the shop', () 
     ['another spelling of the amount', { total: '10.0' }, {}, 'held similar_order'],
     ['another code', { codes: ['NOOR'] }, {}, 'attributed'],
     ['another minute', { placedAt: '2026-04-10T09:01:00Z' }, {}, 'attributed'],
+    [
+      'seconds that end in the next minute',
+      { placedAt: '2026-04-10T09:00:29Z' },
+      { first: { placedAt: '2026-04-10T08:59:30Z' } },
+      'held similar_order',
+    ],
+    [
+      'a minute that begins and ends in others',
+      { placedAt: '2026-04-10T08:58:30Z' },
+      { first: { placedAt: '2026-04-10T08:59:30Z' } },
+      'attributed',
+    ],
     ['no time', { placedAt: null }, {}, 'attributed'],
     ['no time, like the first one', { placedAt: null }, { first: { placedAt: null } }, 'attributed'],
     ['one that is no longer credited', {}, { isCreditedStill: false }, 'attributed'],
