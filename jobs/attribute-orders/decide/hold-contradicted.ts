@@ -174,13 +174,14 @@ async function holdOtherDeals(trx: Transaction<DB>): Promise<void> {
 }
 
 /**
- * A posted order to which codes.csv gives no owner any more. A row may be missing by mistake, for example because the file
- * was saved while it was edited, so a person says whether the creator loses what was credited.
+ * A posted order that names no owner any more: codes.csv has none for its code, or the export leaves the code out. A row or a
+ * cell may be missing by mistake, for example because a file was saved while it was edited, so a person says whether the
+ * creator loses what was credited.
  */
 async function holdOwnerless(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
   await execute(trx)`
     update decided_orders d set ${held('owner_lost')}
     from intake.attributions a join ledger.entries e on e.entry_id = a.entry_id
-    where d.outcome = 'unattributed' and a.job = ${job} and a.source = d.source and a.order_id = d.order_id
+    where d.outcome in ('unattributed', 'organic') and a.job = ${job} and a.source = d.source and a.order_id = d.order_id
       and ${isSent}`;
 }

@@ -75,7 +75,7 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'it is another order',
   },
   similar_order: {
-    what: 'Another source states an order with the same code, amount and minute, or with the same id, or one of them names the id of the other',
+    what: 'Another source states an order with the same code and amount less than a minute apart, or with the same id, or one of them names the id of the other',
     fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out.',
     confirms: 'it is another order',
   },
@@ -120,7 +120,7 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'the state that is shown is right',
   },
   other_order_same_id: {
-    what: 'Another order has the same id: it was placed more than two days earlier or later, or at other minutes with another amount, code or customer. So a number was used again, or two branches use the same numbers',
+    what: 'Another order seems to have the same id, because it was placed at another time. So a number was used again, or two branches use the same numbers',
     fix: 'Make the ids unique: `joined_columns` of the layout with the branch, the date or the year, or a source with an `order_platform` of its own for each shop.',
     confirms: 'the state that is shown is right; the other order is not credited',
   },
@@ -140,8 +140,8 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'the deal is credited',
   },
   owner_lost: {
-    what: 'The order was posted, and codes.csv no longer names an owner of its code or link on that day',
-    fix: 'Put the row back into codes.csv, and run again; to end a code, keep its row with a valid_to. If the creator never earned these orders, exclude them.',
+    what: 'The order was posted, and its export no longer names a code or link, or codes.csv no owner of it on that day',
+    fix: 'Put the row back into codes.csv, or export the orders with their codes, and run again; to end a code, keep its row with a valid_to. If the creator never earned these orders, exclude them.',
     confirms: null,
   },
   link_and_code: {

@@ -293,6 +293,17 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     });
   });
 
+  test('are held if a later export leaves out the code by which an order was posted', async () => {
+    const context = await contextWithEntry();
+    await bring(context, 'accepted');
+    await change(context, { codes: [] });
+    expect(await decisions(context)).toEqual(['1: held owner_lost']);
+    expect(await adjustments(context)).toEqual(['1: held 10 → 10']);
+    await change(context, {});
+    await change(context, { codes: ['MIRA'] });
+    expect(await adjustments(context)).toEqual(['1: held 10 → 10', '1: changed 10 → 10']);
+  });
+
   test('an order that was held and states less, or is then cancelled, is recorded as that', async () => {
     const context = await contextWithEntry();
     await bring(context, 'accepted');
