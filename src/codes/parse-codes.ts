@@ -44,10 +44,18 @@ type LinkRow = Ownership & { readonly link: string; readonly linkFolded: readonl
 
 export type OwnerRow = CodeRow | LinkRow;
 
+/** Words of columns that say when a code counts, or whether it does. An owner must not be credited because they are ignored. */
+const LIMITS =
+  /(?:^|[^\p{L}])(?:expir\p{L}*|valid\p{L}*|from|to|until|till|starts?|begins?|ends?|(?:in)?active|enabled|disabled|paused|archived|deleted|revoked|status|gültig\p{L}*|ablauf\p{L}*|bis|ende|aktiv|geldig\p{L}*|einde|actif|activo|attivo|fin|scadenza|caduc\p{L}*)(?:[^\p{L}]|$)/u;
+
 const CODES: Sheet<CodeColumn, CodeRow> = {
   columns: CODE_COLUMNS,
   required: [['code'], ['influencer_handle', 'deal_id', 'collab_id']],
   mayHaveOthers: true,
+  refusedOthers: {
+    names: LIMITS,
+    help: 'It seems to say when the code counts: write its first and last day into valid_from and valid_to, or remove the column.',
+  },
   mayBePadded: true,
   insteadOfAddress: 'Name the influencer by handle, deal or collaboration, and write only the code.',
   readRow,

@@ -49,6 +49,15 @@ describe('a file of codes', () => {
       expect(parseCodes(`code,${owner}\nA,x`).rows).toHaveLength(1);
   });
 
+  test('may not have another column that says when its codes count, unless it is blank', () => {
+    for (const column of ['Expires', 'ends_at', 'Valid until', 'ACTIVE', 'gültig bis', 'Status'])
+      expect(parseCodes(`code,deal_id,${column}\nA,D1,2026-09-01`).problems).toMatchObject([
+        { line: 1, help: expect.stringContaining('valid_to') },
+      ]);
+    for (const text of ['code,deal_id,Expires\nA,D1,', 'code,deal_id,Activity,Sender,Gender\nA,D1,x,y,z'])
+      expect(parseCodes(text).problems).toEqual([]);
+  });
+
   test('may have other columns, but none that is a known one misspelt or twice', () => {
     const note = {
       line: 1,

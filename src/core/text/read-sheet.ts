@@ -19,6 +19,8 @@ export type Sheet<Column extends string, Row> = {
   readonly required: readonly (readonly Column[])[];
   /** Whether other columns, for example notes, are only a warning. */
   readonly mayHaveOthers: boolean;
+  /** Names of other columns, folded by `foldHeader`, that are a mistake if they are filled, and how to correct it. */
+  readonly refusedOthers?: { readonly names: RegExp; readonly help: string };
   /**
    * Whether a spreadsheet may have added the same number of blank cells to every row. Not for numbers: without
    * quotes, `12,5` before a blank cell looks the same.
@@ -287,7 +289,8 @@ function judgeHeader(
     columns,
     required,
     mayHaveOthers,
-  }: Pick<Sheet<string, unknown>, 'columns' | 'required' | 'mayHaveOthers'>,
+    refusedOthers,
+  }: Pick<Sheet<string, unknown>, 'columns' | 'required' | 'mayHaveOthers' | 'refusedOthers'>,
   records: readonly Line[],
 ): {
   readonly missingColumns: readonly string[];
@@ -316,8 +319,9 @@ function judgeHeader(
         mistakes.push(problem(name, 'The column appears twice.', 'Remove one of them.'));
     } else {
       const near = didYouMean(name, columns);
-      const help = near === null ? known : `Did you mean "${near}"? ${known}`;
-      (near === null && mayHaveOthers ? warnings : mistakes).push(
+      const refused = isFilled && refusedOthers?.names.test(name) === true ? refusedOthers.help : null;
+      const help = near === null ? (refused ?? known) : `Did you mean "${near}"? ${known}`;
+      (near === null && refused === null && mayHaveOthers ? warnings : mistakes).push(
         problem(name, 'The column is unknown and not used.', help),
       );
     }
