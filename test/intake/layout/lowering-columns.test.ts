@@ -496,7 +496,16 @@ test.each<readonly [column: string, cells: Readonly<Record<string, string | null
     'risk_level',
     { Low: null, '': null, high: 'unknown_risk', medium: 'unknown_risk', '7': 'unknown_risk:risk_level=7' },
   ],
-  ['paid_at', { '2026-05-01T10:00:00Z': null, '': 'unknown_payment', '0000-00-00': 'unknown_payment' }],
+  [
+    'paid_at',
+    {
+      '2026-05-01T10:00:00Z': null,
+      '': 'unknown_payment',
+      '0000-00-00': 'unknown_payment',
+      '1970-01-01 01:00:00': 'unknown_payment',
+      '01/01/0001': 'unknown_payment',
+    },
+  ],
 ])('an order of the generic layout counts only if %s says nothing against it', async (column, cells) => {
   const found: Record<string, string | null> = {};
   for (const cell of Object.keys(cells))

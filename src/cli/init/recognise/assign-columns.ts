@@ -412,11 +412,15 @@ export function assignColumns(
     }
   }
 
-  /** Holds orders without a time of payment, if the file has one of others: `0000-00-00` is none. */
+  /** Holds orders without a time of payment, if the file has one of others: `0000-00-00` is none, nor is the zero of a clock. */
   function unpaid(): void {
     const column = chosen.get('paid_at');
     if (column !== undefined && column.cells.filled > 0)
-      stops.push({ column, reason: 'unknown_payment', test: { matches: '^[^1-9]*$' } });
+      stops.push({
+        column,
+        reason: 'unknown_payment',
+        test: { matches: '^[^1-9]*$|\\b(?:0001|1899|1900|1970)\\b' },
+      });
   }
 
   /** Asks about times whose name says a zone: a run reads them in that of the source, unless all are in UTC. */
