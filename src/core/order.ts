@@ -106,7 +106,7 @@ export type OrderItem = readonly [
  * Why what a file states may not be the whole order. A row of it cannot be read; a row cannot be read that may
  * belong to it; its last row may be cut, because the text ends there; rows of it may occur twice, because files were
  * joined; another file may have more of its rows; two files of unknown age state it otherwise; a row of it was rejected that
- * may be newer; another order was stated with its id. An earlier statement that is otherwise equal disproves a doubt
+ * may be newer; another order was stated with its id; its total fell by just what was refunded. An earlier statement that is otherwise equal disproves a doubt
  * that begins with `may_be`.
  */
 export type OrderDoubt =
@@ -117,7 +117,8 @@ export type OrderDoubt =
   | 'may_be_split'
   | 'conflicting_states'
   | 'newer_row_rejected'
-  | 'other_order_same_id';
+  | 'other_order_same_id'
+  | 'refund_in_total';
 
 /**
  * Hours by which the time at which an order was placed may differ between two statements of it. Zones and clocks explain

@@ -218,6 +218,27 @@ describe.each(ENGINES)('an order whose id another order has on %s', (engine) => 
   });
 });
 
+describe.each(ENGINES)('an order whose total fell by just what was refunded on %s', (engine) => {
+  const database = useDatabase(engine);
+
+  test('is in doubt until its total is another one, because the total may be what is left', async () => {
+    const shop = await openShop(database());
+    const steps: readonly (readonly [Partial<StagedOrder>, string])[] = [
+      [{ total: '10.00', refunded: '0.00' }, '-'],
+      [{ total: '10.00', refunded: '1.00' }, '-'],
+      [{ total: '7.00', refunded: '4.00' }, 'refund_in_total'],
+      [{ total: '7.00', refunded: '4.00', status: 'shipped' }, 'refund_in_total'],
+      [{ total: '10.00', refunded: '4.00' }, '-'],
+      [{ total: '8.00', refunded: '7.00' }, '-'],
+      [{ total: '4.00', refunded: '11.00', currency: 'USD' }, '-'],
+    ];
+    for (const [given, doubt] of steps) {
+      await shop.read({ orders: [order('1', given)] });
+      expect([given, await doubtsOf(shop)]).toEqual([given, [`1 ${doubt}`]]);
+    }
+  });
+});
+
 describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) => {
   const database = useDatabase(engine);
   /** A row that names its order by id or, if it has none, by name. */

@@ -107,10 +107,16 @@ const CONFLICTING = constant('conflicting_states');
 const isConflicting = equals(firstOf(ORDER.doubt, constant('')), CONFLICTING);
 
 /**
- * What is missing of such an order can change its amount. So the amount of the part excludes nothing, unless a person
- * confirms that the order is complete, and says nothing about what was posted.
+ * What is missing of such an order can change its amount, or its refund may be subtracted twice. So the amount excludes
+ * nothing, unless a person confirms that the order is complete, and says nothing about what was posted.
  */
-export const DOUBTS_OF_PARTS = ['incomplete', 'may_be_incomplete', 'may_be_cut', 'may_be_split'] as const;
+export const DOUBTS_OF_PARTS = [
+  'incomplete',
+  'may_be_incomplete',
+  'may_be_cut',
+  'may_be_split',
+  'refund_in_total',
+] as const;
 const mayBePart = isOneOf(firstOf(ORDER.doubt, constant('')), DOUBTS_OF_PARTS);
 const isWhole: Condition = {
   sql: sql`(not (${mayBePart.sql}) or (${isConfirmed(ORDER.doubt.sql)}) is true)`,

@@ -124,6 +124,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Make the ids unique: `joined_columns` of the layout with the branch, the date or the year, or a source with an `order_platform` of its own for each shop.',
     confirms: 'the state that is shown is right; the other order is not credited',
   },
+  refund_in_total: {
+    what: 'Since an earlier export, the total fell by just what was refunded, so the refund may already be subtracted from it',
+    fix: 'If the totals of the export are what is left after refunds, have its column of refunds not read: leave it out of the layout, with `missing_columns` of the source, and read the file again.',
+    confirms: 'they were lowered, and refunded besides',
+  },
   ambiguous_codes: {
     what: 'The codes belong to two owners',
     fix: 'Choose a rule in `attribution` of the job (`conflicts preview last` shows what it changes), or give the codes one owner.',

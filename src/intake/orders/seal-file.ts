@@ -13,6 +13,7 @@ import { judgeOrderIds } from './judge-order-ids.ts';
 import {
   doubtOtherOrders,
   doubtOutdated,
+  doubtRefunds,
   keepRestated,
   NONE_OUT_OF_ORDER,
   OTHER_ORDER,
@@ -110,6 +111,7 @@ async function settle(
   const dropped = changed > 0 ? await dropEqualVersions(trx, sourceFileId) : 0;
   const { older, conflicting } =
     changed > dropped ? await orderByAge(trx, { sourceFileId, others }) : NONE_OUT_OF_ORDER;
+  const lowered = changed > dropped ? await doubtRefunds(trx, sourceFileId) : 0;
   const doubted = await doubtOutdated(trx, { sourceFileId, others });
   const hasRejected = staged.rejectedRows + contradictions.rows > 0;
   const outdated = hasRejected || isReread ? await stageOutdated(trx, { sourceFileId, others }) : 0;
@@ -120,7 +122,7 @@ async function settle(
     ordersChanged: changed - dropped - older + outdated,
     ordersUnchanged: staged.unchanged - repeats.orders - lacking.orders + dropped,
     ordersOlder: older,
-    conflicting: conflicting + doubted + reused,
+    conflicting: conflicting + doubted + reused + lowered,
     cancelled: staged.cancelled - contradictions.cancelled,
     alike: staged,
     orderRows:

@@ -268,7 +268,11 @@ function state(
     if (isOther) stated.set(order.orderId, { ...known, order: { ...known.order, doubt: OTHER_ORDER } });
     else if (known !== undefined && isSameFile && isSummed)
       stated.set(order.orderId, { ...next, order: addUp(known.order, order) });
-    else if (isNewer > 0) stated.set(order.orderId, next);
+    else if (isNewer > 0)
+      stated.set(order.orderId, {
+        ...next,
+        order: { ...order, doubt: order.doubt ?? refundDoubtOf(order, known?.order) },
+      });
     else if (isNewer === 0 ? known?.order.contentHash !== order.contentHash : isSummed && addsItems)
       stated.set(order.orderId, { ...next, order: { ...order, doubt: 'conflicting_states' } });
   }
@@ -320,6 +324,20 @@ function keepStated(known: StagedOrder, part: StagedOrder): StagedOrder {
     cancelledAt: part.cancelledAt ?? known.cancelledAt,
     exclusion: part.exclusion ?? known.exclusion,
   };
+}
+
+/** In doubt if the total fell by just what was refunded, as sealing judges it (`doubtRefunds`). */
+function refundDoubtOf(order: StagedOrder, known: StagedOrder | undefined): StagedOrder['doubt'] {
+  if (known === undefined || known.currency !== order.currency) return null;
+  const [before, now] = [known, order].map(({ total, refunded }) => ({
+    total: total === null ? null : toUnits(total),
+    refunded: toUnits(refunded ?? '0'),
+  }));
+  if (!before || !now || before.total === null || now.total === null || now.refunded <= 0n) return null;
+  const fell = before.total - now.total;
+  const isDoubtful =
+    known.doubt === 'refund_in_total' ? fell === 0n : fell > 0n && fell === now.refunded - before.refunded;
+  return isDoubtful ? 'refund_in_total' : null;
 }
 
 /** True if what was bought differs, as sealing compares it (`isOtherPurchase`). Customers have no key before a run. */

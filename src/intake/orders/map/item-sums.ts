@@ -143,12 +143,17 @@ const BAD_QUANTITY: Fault = {
 function requireOneRefund(
   order: OpenOrder,
   cells: readonly string[],
-  { fields, refundLists, slots, sums }: ColumnPlan,
+  { fields, refundLists, leftAfterRefund, slots, sums }: ColumnPlan,
 ): void {
   const read = [...fields.refunded, ...refundLists].flatMap((slot) => slots[slot] ?? []);
   for (const { index, name } of [...read, ...sums.filter(({ field }) => field === 'refunded')]) {
     const value = cells[index] ?? '';
     if (!isBlank(value) && !isZero(value)) order.fault ??= { fault: REFUNDED_TWICE, column: name, value };
+  }
+  for (const { before, after } of leftAfterRefund) {
+    const [was = '', left = ''] = [before, after].map((slot) => cells[slots[slot]?.index ?? -1]);
+    if (!isBlank(left) && !isZero(left) && left !== was)
+      order.fault ??= { fault: REFUNDED_TWICE, column: slots[after]?.name ?? '', value: left };
   }
 }
 

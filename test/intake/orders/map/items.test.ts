@@ -98,6 +98,20 @@ test('a row below zero that also states a refunded amount is a fault, so that no
   }
 });
 
+test('a row below zero that states what is left after a refund is a fault, too', async () => {
+  const layout: Layout = { ...WITHOUT_IDS, leftAfterRefund: [{ before: ['was'], after: ['is left'] }] };
+  const rows = ['A,100.00,100.00,70.00', 'A,-30.00,100.00,70.00', 'B,100.00,,', 'B,-30.00,,'];
+  const { orders, rejected } = await mapText(['order_id,amount,was,is left', ...rows, ''].join('\n'), {
+    layout,
+  });
+  expect(rejected.map(({ code, orderId, column }) => [code, orderId, column])).toEqual([
+    ['refunded_twice', 'A', 'is left'],
+  ]);
+  expect(orders.map(({ orderId, total, refunded }) => [orderId, total, refunded])).toEqual([
+    ['B', '70.00', null],
+  ]);
+});
+
 test('the price of a piece counts as often as pieces were sold, and what is not known of them is no amount', async () => {
   const layout: Layout = {
     ...WITHOUT_IDS,
