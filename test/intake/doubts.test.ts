@@ -230,6 +230,7 @@ describe.each(ENGINES)('an order whose total fell by just what was refunded on %
       [{ total: '7.00', refunded: '4.00', status: 'shipped' }, 'refund_in_total'],
       [{ total: '10.00', refunded: '4.00' }, '-'],
       [{ total: '8.00', refunded: '7.00' }, '-'],
+      [{ total: '0.00', refunded: '15.00' }, '-'],
       [{ total: '4.00', refunded: '11.00', currency: 'USD' }, '-'],
     ];
     for (const [given, doubt] of steps) {

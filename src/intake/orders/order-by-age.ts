@@ -186,7 +186,7 @@ export async function orderByAge(
 /**
  * Doubts staged orders whose total fell by just what was refunded since the version that they would replace: an export may
  * state what is left of an order beside its refund, and then the refund would be subtracted twice. It is in doubt as long as
- * the total stays. Call it after `orderByAge`.
+ * the total stays. If nothing is left, it is so either way. Call it after `orderByAge`.
  *
  * @returns the number of orders.
  */
@@ -198,7 +198,7 @@ export async function doubtRefunds(trx: Transaction<DB>, sourceFileId: string): 
     where o.source_file_id = ${sourceFileId}::bigint and not o.is_current and o.doubt is null
       and o.refunded > 0 and c.order_version_id = o.replaces and c.currency = o.currency
       and case when c.doubt = ${doubt} then o.total = c.total
-        else o.total < c.total and c.total - o.total = o.refunded - coalesce(c.refunded, 0) end`;
+        else o.total > 0 and o.total < c.total and c.total - o.total = o.refunded - coalesce(c.refunded, 0) end`;
 }
 
 /**

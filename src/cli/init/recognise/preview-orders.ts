@@ -336,7 +336,9 @@ function refundDoubtOf(order: StagedOrder, known: StagedOrder | undefined): Stag
   if (!before || !now || before.total === null || now.total === null || now.refunded <= 0n) return null;
   const fell = before.total - now.total;
   const isDoubtful =
-    known.doubt === 'refund_in_total' ? fell === 0n : fell > 0n && fell === now.refunded - before.refunded;
+    known.doubt === 'refund_in_total'
+      ? fell === 0n
+      : now.total > 0n && fell > 0n && fell === now.refunded - before.refunded;
   return isDoubtful ? 'refund_in_total' : null;
 }
 
