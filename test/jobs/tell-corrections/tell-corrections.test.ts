@@ -155,7 +155,7 @@ it('a partial refund after posting is told with revenue: total, too, and what is
   await state(
     shop,
     'D1,paid,50.00,12.50,EUR,MIA10',
-    'D3,paid,25.00,5.00,EUR,MIA10',
+    'D3,paid,24.00,4.00,EUR,MIA10',
     'D4,paid,20.00,20.00,EUR,BEN15',
   );
   expect((await tell(shop, 'note', EAST)).counts).toEqual({ told: 3 });

@@ -7,6 +7,7 @@ import { waitFor } from '../../../support/wait-for.ts';
 import { backfill, ended, eventOf, openHistory, ordersBy, PERIOD, planIn, toHistory } from './history.ts';
 
 const OLD = '2023-05-05T10:00:00Z';
+const NEXT_DAY = '2023-05-06T10:00:00Z';
 const NEW = { id: 'n', placedAt: '2025-02-02T00:00:00Z' };
 
 async function openPlanned(): Promise<{ workshop: Workshop; planId: string }> {
@@ -15,7 +16,7 @@ async function openPlanned(): Promise<{ workshop: Workshop; planId: string }> {
     'history.csv',
     toHistory([
       { id: 'a', placedAt: OLD, revenue: '10.00' },
-      { id: 'b', placedAt: '2023-05-06T10:00:00Z', revenue: '20.00' },
+      { id: 'b', placedAt: NEXT_DAY, revenue: '20.00' },
       { id: 'z', placedAt: OLD, revenue: '30.00', code: 'ZOE20' },
     ]),
   );
@@ -33,7 +34,7 @@ function startFrom({ folder, write }: Workshop, day: string): void {
 const CHANGES: readonly (readonly [string, (workshop: Workshop) => void, string])[] = [
   [
     'another amount in a newer file',
-    ({ drop }) => drop('newer.csv', toHistory([{ id: 'b', placedAt: OLD, revenue: '99.00' }])),
+    ({ drop }) => drop('newer.csv', toHistory([{ id: 'b', placedAt: NEXT_DAY, revenue: '99.00' }])),
     '1 order with another amount or influencer (b); other files: newer.csv',
   ],
   [
@@ -105,7 +106,7 @@ it('an order that changes while its plan is executed is not posted with another 
   const stopped = await ended(first);
   expect(stopped.exitCode).toBe(130);
   expect(stopped.stdout.match(/Paused\./g), 'it waits, and says so once').toHaveLength(1);
-  workshop.drop('newer.csv', toHistory([{ id: 'b', placedAt: OLD, revenue: '99.00' }, NEW]));
+  workshop.drop('newer.csv', toHistory([{ id: 'b', placedAt: NEXT_DAY, revenue: '99.00' }, NEW]));
   await workshop.run();
   const done = await backfill(workshop, 'resume', '--yes');
   expect(done.exitCode).toBe(3);
