@@ -134,7 +134,7 @@ describe('one order has one key', () => {
     });
     await renamed.attribute({ codes: MIRA });
     expect(await renamed.prepare()).toMatchObject({ created: 0, replaced: 0 });
-    expect(await adjustments(renamed)).toEqual([`${id}-2: changed 10 → 9`, `${id}-3: excluded 10 → -`]);
+    expect(await adjustments(renamed)).toEqual([`${id}-2: changed 10 → 9`, `${id}-3: held 10 → 10`]);
   });
 
   test.each(['="ID"', 'I\u200bD', "'ID", ' ID '])(
