@@ -40,7 +40,7 @@ describe('run --json', () => {
     const { get } = await startTestConsole(shop);
     const home = await get('/');
     expect(textOf(home.text)).toMatch(
-      /Run needs your attention -4\.00 EUR Run 1 of orders .* 1 row below zero lowers no order, .* Export others in a column of the order/,
+      /Run needs your attention -4\.00 EUR since .* Run 1 of orders .* 1 row below zero lowers no order, .* Export others in a column of the order/,
     );
     const [, href = ''] = /href="(\/orders\?[^"]*)"/.exec(home.text) ?? [];
     expect(textOf((await get(href.replaceAll('&amp;', '&'))).text)).toMatch(/1 order, .* -4\.00 EUR/);
