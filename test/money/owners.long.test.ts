@@ -143,7 +143,7 @@ it('money is of the creator who has the deal that was posted; what was closed st
   expect(ofMia.text).toMatch(/Mia Müller.*To pay 0 -7\.00 -7\.00 EUR.*refunded or cancelled/);
   expect(ofMia.text).not.toMatch(/5\.00|Nova/);
   expect((await document('2026-05', '--language', 'de')).text).toMatch(
-    /Mia Müller.*Konditionen Zeile 2: deal_id=DEALMIA.*7,00 EUR/,
+    /Mia Müller.*Konditionen Zeile 2: Deal DEALMIA.*7,00 EUR/,
   );
   const console = await startTestConsole(shop);
   const { get } = console;

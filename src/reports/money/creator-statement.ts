@@ -169,8 +169,7 @@ function describeBody(
       [texts.creator, handle],
       [texts.deal, dealId],
       [texts.currency, currencies.join(', ')],
-      // Every row of the terms begins with its line in the file.
-      [texts.terms, terms.join('\n').replace(/(?<=^|; )line (?=\d+: )/gm, `${texts.termsLine} `)],
+      [texts.terms, terms.map((row) => sayTerms(row, { texts, write })).join('\n')],
     ]),
     say(texts.explained(returnWindowDays, write.month(month), timeZone)),
     ...(lines.length === 0 ? [say(texts.nothing)] : summary(lines, { texts, write, isKnown })),
@@ -267,9 +266,44 @@ function orderLines(
   });
 }
 
-/** The rows of the terms that lines name, each once. */
+/** The rows of the terms that lines name, each once: `line 2: deal_id=D1 rate=10`, in the order of the file. */
 function termsOf(lines: readonly StatementLine[]): readonly string[] {
-  return [...new Set(lines.flatMap(({ termsText }) => termsText ?? []))].toSorted();
+  const rows = lines.flatMap(({ termsText }) => termsText?.split(/; (?=line \d+: )/) ?? []);
+  const lineOf = (row: string) => Number(/^line (\d+)/.exec(row)?.[1] ?? 0);
+  return [...new Set(rows)].toSorted((one, other) => lineOf(one) - lineOf(other));
+}
+
+/** Says a row of the terms in words. A column that has none is shown as it is. */
+function sayTerms(row: string, { texts, write }: Words): string {
+  const cells = new Map(
+    Array.from(row.matchAll(/ ([a-z_]+)=(.*?)(?=$| [a-z_]+=)/g), ([, column = '', text = '']) => [
+      column,
+      text,
+    ]),
+  );
+  const currency = cells.get('currency') ?? null;
+  const words = texts.termsIn;
+  const said = Array.from(cells, ([column, text]) => {
+    switch (column) {
+      case 'currency':
+        return [];
+      case 'rate':
+        return words.rate(write.percent(text.replace(/ ?%$/, '')));
+      case 'flat':
+      case 'fixed_fee':
+      case 'from_revenue':
+      case 'cap':
+      case 'min_payout':
+        return words[column](write.money({ amount: text, currency }));
+      case 'valid_from':
+      case 'valid_to':
+        return words[column](write.day(text));
+      default:
+        return Object.hasOwn(words, column) ? words[column as keyof typeof words](text) : `${column}=${text}`;
+    }
+  });
+  const line = /^line (\d+)/.exec(row)?.[1];
+  return `${texts.termsLine} ${line}: ${said.flat().join(', ')}`;
 }
 
 function corrections(
