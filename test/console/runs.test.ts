@@ -158,6 +158,7 @@ describe('the page of a run', () => {
     const { get } = await startTestConsole(shop);
     // A held file waits for a person, too, although no count of a run has it.
     expect(textOf((await get('/runs/3')).text)).toMatch(/Left for a person: 1 held file, .*1 rejected row\./);
+    expect(textOf((await get('/runs')).text)).toContain('Left for a person: 1 held file, ');
     const first = textOf((await get('/runs/1')).text);
     expect(first).toMatch(
       /Reading april\.csv \S+ \d\d:\d\d:\d\d UTC [\d.]+ s \d+ B bytes Attributing orders /,

@@ -10,7 +10,7 @@ import type { Html } from '../../core/text/html.ts';
 import { DAY_MS } from '../../core/time/day.ts';
 import { type CountsBlock, column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
-import { capital, clause, cut, formatBytes, formatCount, formatDuration, plural } from '../../render/text.ts';
+import { capital, cut, formatBytes, formatCount, formatDuration, plural } from '../../render/text.ts';
 import { sumBelowZero } from '../../reports/list-orders.ts';
 import {
   countRuns,
@@ -303,7 +303,7 @@ export const runPage = definePage('/runs/:run', async (visit) => {
   const byHand = run.job.startsWith('backfill:') ? 'backfill' : 'by hand';
   return {
     title: `Run ${run.runId} of ${run.job}`,
-    content: html`${answerBox(answerRun(run, { did: didOf, left: [...clause(files.held, 'held file', 'held files'), ...leftOf(run)], hasBelowZero: belowZero.some(({ job }) => job === run.job) }), visit)}
+    content: html`${answerBox(answerRun(run, { did: didOf, left: leftOf(run), hasBelowZero: belowZero.some(({ job }) => job === run.job) }), visit)}
 ${factList([
   ['Status', badge(run.status)],
   ['Exit code', run.exitCode === null ? null : String(run.exitCode)],

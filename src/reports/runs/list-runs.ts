@@ -24,6 +24,8 @@ export type ListedRun = {
   readonly kind: string;
   /** Counts of the job's kind; null if the run did not reach its end. */
   readonly counts: object | null;
+  /** How many of the files that it read are held now: nothing in them counts. */
+  readonly heldFiles: number;
   /** Base address of the service that the run called; null for a plan, or if unknown. */
   readonly service: string | null;
   /** Id of the OpenTelemetry trace; null if the run was not traced. */
@@ -51,6 +53,8 @@ const columns = sql`
   r.run_id as "runId", r.job, r.kind, r.started_at as "startedAt", r.finished_at as "finishedAt",
   ${status} as status,
   extract(epoch from coalesce(r.finished_at, clock_timestamp()) - r.started_at)::float8 as seconds,
+  (select count(*) from intake.source_files f where f.run_id = r.run_id and f.state = 'held')::integer
+    as "heldFiles",
   r.exit_code as "exitCode", r.counts, r.amounts, split_part(r.problem, E'\\n', 1) as problem,
   nullif(split_part(r.problem, E'\\n', 2), '') as help, r.problem_code as "problemCode", r.service,
   r.trace_id as "traceId"`;
@@ -195,8 +199,6 @@ export type RunFiles = {
   /** The files with the most rows. */
   readonly files: readonly RunFile[];
   readonly total: number;
-  /** How many of all of them are held: nothing in them counts. */
-  readonly held: number;
 };
 
 /**
@@ -209,16 +211,15 @@ export async function listRunFiles(
   options: { readonly runId: string; readonly isReported: boolean; readonly limit: number },
 ): Promise<RunFiles> {
   const { runId, isReported, limit } = options;
-  const rows = await rowsOf<RunFile & { total: number; held: number }>(db)`
+  const rows = await rowsOf<RunFile & { total: number }>(db)`
     select f.source_file_id as "sourceFileId", f.source, f.uri, f.read_for as "readFor", f.state,
       f.rows_read::float8 as rows,
       f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId",
-      count(*) over ()::float8 as total, count(*) filter (where f.state = 'held') over ()::float8 as held
+      count(*) over ()::float8 as total
     from intake.source_files f
     where f.run_id in ${isReported ? unreportedRuns(runId, 'reported') : sql`(${runId}::bigint)`}
     order by f.rows_read desc nulls last, f.source_file_id limit ${limit}`;
-  const [{ total, held } = { total: 0, held: 0 }] = rows;
-  return { files: rows.map(({ total: _, held: _held, ...file }) => file), total, held };
+  return { files: rows.map(({ total: _, ...file }) => file), total: rows[0]?.total ?? 0 };
 }
 
 /**

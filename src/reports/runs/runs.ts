@@ -80,7 +80,7 @@ export function answerRun(
       const text = `It finished${done}.${why} ${sayLeft(run, left)}`;
       const status = 'npx influencer-sync status';
       // What has a line in Fix comes first. Rows below zero have none: they are corrected in the export.
-      if (leftIn(run.counts).length > 0 || countIn(run.counts, 'excluded', BELOW_ZERO) === 0)
+      if (leftIn(run).length > 0 || countIn(run.counts, 'excluded', BELOW_ZERO) === 0)
         return { text, tone: 'yellow', next: { label: 'See what waits', page: '/fix', command: status } };
       const next = { label: 'See the rows below zero', page: belowZeroPage(job), command: status };
       return hasBelowZero
@@ -103,17 +103,18 @@ export function answerRun(
 }
 
 /** What a run with issues left for a person. @param left what its kind says that it left, each as a clause. */
-export function sayLeft({ counts, exitCode }: ListedRun, left: readonly string[]): string {
-  const waits = [...left, ...leftIn(counts)];
+export function sayLeft(run: ListedRun, left: readonly string[]): string {
+  const waits = [...left, ...leftIn(run)];
   return waits.length === 0
-    ? `Something waits for a person (exit code ${exitCode}).`
+    ? `Something waits for a person (exit code ${run.exitCode}).`
     : `Left for a person: ${waits.join(', ')}.`;
 }
 
-/** What the counts of every kind of job may say that waits for a person. */
-function leftIn(counts: object | null): readonly string[] {
+/** What a run of every kind may have left that waits for a person. */
+function leftIn({ counts, heldFiles }: ListedRun): readonly string[] {
   const since = 'stated in another currency since';
   return [
+    ...clause(heldFiles, 'held file', 'held files'),
     ...clause(countIn(counts, 'entries', 'in_doubt'), 'order in doubt', 'orders in doubt'),
     ...clause(countIn(counts, 'entries', 'rejected'), 'refused order', 'refused orders'),
     ...clause(countIn(counts, 'entries', 'held'), 'held order', 'held orders'),
