@@ -19,25 +19,9 @@ function showValue(value: string): string {
   return shown.length > MAX_VALUE_CHARS ? `${shown.slice(0, MAX_VALUE_CHARS - 1)}…` : shown;
 }
 
-/**
- * Faults of cells that must have a number, a time or a short text. If the cells of a row are in the wrong columns, the cell
- * may have the name of a person.
- */
-const OF_ANY_TEXT: ReadonlySet<string> = new Set([
-  ...['bad_money', 'bad_time', 'bad_currency', 'bad_quantity', 'bad_count', 'bad_percent'],
-  ...['value_too_long', 'note_too_long'],
-]);
-
-/**
- * Hides what may be the name of a person: of each word, the first letter remains. Beside digits, short words remain, such as
- * currencies and months.
- */
+/** Hides what may be the name of a person: of each word, the first letter remains. */
 function hideWords(value: string): string {
-  const isShown = /\d/.test(value) ? /^\p{Script=Latin}{1,3}$/u : /^.$/u;
-  return value.replace(/[\p{L}\p{M}]+/gu, (word) => {
-    const [first = '', ...others] = word;
-    return isShown.test(word) ? word : first + '*'.repeat(others.length);
-  });
+  return value.replace(/[\p{L}\p{M}]+/gu, ([first = '', ...others]) => first + '*'.repeat(others.length));
 }
 
 /** Rejects consecutive rows with one entry, at the position of the first row. */
@@ -47,7 +31,7 @@ export function reject(
   at: { readonly column: string | null; readonly value: string | null },
   order: Pick<RejectedRow, 'orderId' | 'orderName'> = {},
 ): RejectedRow {
-  const isHidden = OF_ANY_TEXT.has(fault.code) || (at.column !== null && isOfPeople(at.column));
+  const isHidden = at.column !== null && isOfPeople(at.column);
   return {
     ...order,
     code: fault.code,

@@ -338,7 +338,7 @@ test.each(['XYZ 3.00', '3.00 free', '¤3.00', '$3.00 EUR'])(
   'an amount without a known currency is an error: %j',
   async (cell) => {
     const mapped = await mapRows(SYMBOLS, ['id,total,currency', `A,"${cell}",AUD`]);
-    expect(onlyFault(mapped)).toEqual(['bad_money', 'total', cell.replace('free', 'f***')]);
+    expect(onlyFault(mapped)).toEqual(['bad_money', 'total', cell]);
   },
 );
 

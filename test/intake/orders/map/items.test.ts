@@ -136,7 +136,7 @@ test('the price of a piece counts as often as pieces were sold, and what is not 
   ]);
   for (const cell of ['-2', 'two', '"1,000"', '£2'])
     expect(onlyFault(await read(`order_id,price,qty,off\nA,5.00,${cell},\n`))).toEqual([
-      ...['bad_quantity', 'qty', cell.replaceAll('"', '').replace('two', 't**')],
+      ...['bad_quantity', 'qty', cell.replaceAll('"', '')],
     ]);
   const held = await holdReason(read('order_id,price,off\nA,5.00,\n'));
   expect(held).toMatchObject({ code: 'column_missing', message: expect.stringContaining('"qty"') });

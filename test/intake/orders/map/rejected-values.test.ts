@@ -10,7 +10,7 @@ test.each([
   ['a blank id', ',5,EUR,,', ['missing_value', 'order_id', '']],
   ['no amount', '1,,EUR,,', ['missing_value', 'order_revenue', null]],
   ['a bad amount', '1,"5,00",EUR,,', ['bad_money', 'order_revenue', '5,00']],
-  ['a bad currency', '1,5,EURO,,', ['bad_currency', 'currency', 'E***']],
+  ['a bad currency', '1,5,EURO,,', ['bad_currency', 'currency', 'EURO']],
   ['a bad time', '1,5,EUR,,45123', ['bad_time', 'placed_at', '45123']],
   [
     'a time without a zone',
@@ -20,7 +20,7 @@ test.each([
   [
     'a code that is a text',
     `1,5,EUR,${'x'.repeat(201)},`,
-    ['value_too_long', 'discount_codes', `x${'*'.repeat(198)}…`],
+    ['value_too_long', 'discount_codes', `${'x'.repeat(199)}…`],
   ],
 ])('%s is rejected with its place, and the other rows are read', async (_, row, fault) => {
   const mapped = await mapText(`${HEADER}\n0,1,EUR,,\n${row}\n9,1,EUR,,\n`);
@@ -34,21 +34,6 @@ test('an e-mail address in a required column is masked', async () => {
   const mapped = await mapText(`${HEADER}\n1,ada.example@example.com,EUR,,\n`);
   expect(onlyFault(mapped)).toEqual(['bad_money', 'order_revenue', 'a***@***']);
 });
-
-test.each([
-  ['order_revenue', 'Amy Li', 'A** L*'],
-  ['order_revenue', 'Straße 5, Łódź', 'S***** 5, Ł***'],
-  ['order_revenue', '佐藤花子', '佐***'],
-  ['order_revenue', '12.50.00 EUR netto', '12.50.00 EUR n****'],
-  ['placed_at', 'Mara Glow', 'M*** G***'],
-  ['placed_at', '31 Feb 2026', '31 Feb 2026'],
-])(
-  'in %s, %s may be the name of a person in the wrong column, and is shown as %s',
-  async (column, cell, shown) => {
-    const row = column === 'placed_at' ? `1,5,EUR,,"${cell}"` : `1,"${cell}",EUR,,`;
-    expect(onlyFault(await mapText(`${HEADER}\n${row}\n`)).slice(1)).toEqual([column, shown]);
-  },
-);
 
 test('a cell of a column about people is shown without its letters, whatever it is read as', async () => {
   const generic = loadLayout('generic');
