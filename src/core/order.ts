@@ -103,11 +103,11 @@ export type OrderItem = readonly [
 ];
 
 /**
- * Why what a file states may not be the whole order. A row of it cannot be read; a row cannot be read that may
- * belong to it; its last row may be cut, because the text ends there; rows of it may occur twice, because files were
- * joined; another file may have more of its rows; two files of unknown age state it otherwise; a row of it was rejected that
- * may be newer; another order was stated with its id; its total fell by just what was refunded. An earlier statement that is otherwise equal disproves a doubt
- * that begins with `may_be`.
+ * Why what a file states may not be the whole order. A row of it cannot be read; a row cannot be read that may belong
+ * to it; its last row may be cut, because the text ends there; rows of it may occur twice, because files were joined;
+ * another file may have more of its rows; two files of unknown age state it otherwise; a row of it was rejected that
+ * may be newer; another order was stated with its id; its total fell by just what was refunded. An earlier statement
+ * that is otherwise equal disproves a doubt that begins with `may_be`.
  */
 export type OrderDoubt =
   | 'incomplete'
