@@ -6,14 +6,13 @@ import { codeInText, helpForCodesInText } from '../../src/core/text/codes-in-tex
 import { foldPlatform } from '../../src/core/text/order-key.ts';
 import { plural } from '../../src/core/text/plural.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
-import { findOtherPosters } from '../../src/reports/find-other-posters.ts';
 import type { Diagnostic, Patient } from '../../src/runs/runnable-kind.ts';
 import { readListing } from '../../src/service/account.ts';
 import { ApiError } from '../../src/service/api-error.ts';
 import { call } from '../../src/service/call.ts';
 import { findOtherBrand, findOtherPlatform } from './decide/prepare-entries.ts';
-import { countAlike } from './read-alike-by-day.ts';
 import { listUnownedCodes } from './read-dispositions.ts';
+import { countAlike, findOtherPosters } from './read-double-credits.ts';
 import { type AttributeOrdersSettings, attributionJobs } from './settings.ts';
 
 /** The maximum number of problems that are listed one by one. */

@@ -1,6 +1,6 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { Exchange } from '../core/http/exchange.ts';
-import { cleanText } from '../core/json/storable-json.ts';
+import { storableText } from '../core/json/storable-json.ts';
 import type { Progress, ProgressStep } from '../core/progress.ts';
 import type { RunActivity, RunMessage, RunRequests, RunStep } from '../core/run.ts';
 import type { Database } from '../db/connect.ts';
@@ -95,7 +95,7 @@ export function recordActivity(
       },
       note(message) {
         if (messages.length < MAX_MESSAGES) {
-          messages.push({ number: messages.length, at: new Date(), message: cleanText(message) });
+          messages.push({ number: messages.length, at: new Date(), message: storableText(message) });
           hasNews = true;
         }
         progress.note(message);
@@ -151,7 +151,7 @@ function toStep(name: string, step: TimedStep): RunStep {
   const { label, times, startedAt, finishedAt, unit, done, total, enteredAtMs } = step;
   return {
     name,
-    label: cleanText(label),
+    label: storableText(label),
     times,
     startedAt,
     finishedAt: enteredAtMs === null ? finishedAt : null,

@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { inTransaction, unlessDryRun } from '../../src/db/in-transaction.ts';
 import { closeStatement, verifyStatements } from '../../src/money/close-statement.ts';
 import { keepEarnings } from '../../src/money/kept-earnings.ts';
-import { readCreatorStatement } from '../../src/money/read-document.ts';
+import { readCreatorStatement } from '../../src/money/read-creator-statement.ts';
 import { readClosed, readStatement, refuseContained } from '../../src/money/read-statement.ts';
 import { type ReplayedMonth, replayTerms, sumReplay } from '../../src/money/replay-terms.ts';
 import {

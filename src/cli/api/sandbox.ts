@@ -106,7 +106,7 @@ async function serve(flags: Flags): Promise<void> {
   const isStopped = stopSignal();
   // Imported only here, so that `--help` does not load a web server.
   const { startSandbox } = await import('../../sandbox/start-sandbox.ts');
-  const { untilNpxEnds } = await import('../terminal/watch-npx.ts');
+  const { untilNpxEnds } = await import('./watch-npx.ts');
   const { readServiceFile } = await import('../../config/service-file.ts');
   const { fault, latency, identifyDelay, webhookRetry, service, ...rest } = flags;
   const sandbox = await startSandbox({

@@ -19,7 +19,6 @@ import { createScheduler, type Scheduler } from '../../ops/schedule/scheduler.ts
 import { startTicker } from '../../ops/schedule/start-ticker.ts';
 import { leaseNames } from '../../runs/runnable-kind.ts';
 import type { ConfigOptions } from '../command.ts';
-import type { SlotRunner } from '../console/open-slot-runner.ts';
 import { openConfig } from '../open/open-config.ts';
 import { openMetrics } from '../open/open-metrics.ts';
 import { type OpenProcess, withProcess } from '../open/open-process.ts';
@@ -30,6 +29,7 @@ import type { Output } from '../terminal/output.ts';
 import { handBackMemory } from './hand-back-memory.ts';
 import { keepSchedule } from './keep-schedule.ts';
 import { noticeLog } from './notify-after.ts';
+import type { SlotRunner } from './open-slot-runner.ts';
 
 export type ServeOptions = ConfigOptions & { readonly port?: number };
 
@@ -114,7 +114,7 @@ async function serve(serving: Serving): Promise<void> {
     onEvent: ({ reason, ...event }) =>
       log.info({ event: 'slot', ...event, ...(reason === null ? {} : { reason }) }, 'slot'),
     work: async (claimed) => {
-      const { openSlotRunner } = await import('../console/open-slot-runner.ts');
+      const { openSlotRunner } = await import('./open-slot-runner.ts');
       isLittered = true;
       opened.workplace ??= openSlotRunner({
         config,

@@ -25,7 +25,7 @@ export function parseStorable(text: string): { readonly value: unknown } | null 
   try {
     if (!NEEDS_CARE.test(text) && !mayHaveAddress(text)) return { value: JSON.parse(text) };
     const value = parseJsonWith(text, (inner, digits) => {
-      if (typeof inner === 'string') return cleanText(inner);
+      if (typeof inner === 'string') return storableText(inner);
       if (digits !== undefined) return storableNumber(inner, digits);
       return isObject(inner) ? cleanKeys(inner) : inner;
     });
@@ -36,7 +36,7 @@ export function parseStorable(text: string): { readonly value: unknown } | null 
 }
 
 /** Removes NUL and lone surrogates from a text and masks e-mail addresses. */
-export function cleanText(text: string): string {
+export function storableText(text: string): string {
   return maskAddresses(text.replaceAll('\u0000', '').toWellFormed());
 }
 
@@ -52,8 +52,8 @@ function storableNumber(value: unknown, digits: string): unknown {
 
 function cleanKeys(record: Readonly<Record<string, unknown>>): unknown {
   const entries = Object.entries(record);
-  if (entries.every(([key]) => cleanText(key) === key)) return record;
-  return Object.fromEntries(entries.map(([key, value]) => [cleanText(key), value]));
+  if (entries.every(([key]) => storableText(key) === key)) return record;
+  return Object.fromEntries(entries.map(([key, value]) => [storableText(key), value]));
 }
 
 const QUOTE = 0x22;

@@ -4,7 +4,7 @@ import { type Language, LOCALES } from '../../core/text/language.ts';
 import type { Database } from '../../db/connect.ts';
 import { type Addressee, findAddressee, loadCreators } from '../../money/load-creators.ts';
 import { loadStatementRules } from '../../money/load-rules.ts';
-import { type DealStatement, readCreatorStatement } from '../../money/read-document.ts';
+import { type DealStatement, readCreatorStatement } from '../../money/read-creator-statement.ts';
 import { findClosed, refuseContained } from '../../money/read-statement.ts';
 import type { StatementLine, UncountedOrders } from '../../money/statement.ts';
 import { type Block, column, facts, number, type Section, say, section, table } from '../../render/block.ts';

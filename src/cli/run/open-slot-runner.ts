@@ -9,7 +9,7 @@ import { type Client, observeClient } from '../../service/client.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
 import { openClient } from '../open/open-service.ts';
 import type { OpenWork } from '../open/open-workers.ts';
-import { pingStart } from '../run/notify-after.ts';
+import { pingStart } from './notify-after.ts';
 
 export type SlotRunnerOptions = {
   readonly config: PipelineConfig;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
-import { etagOf } from './s3/s3-version.ts';
+import { etagOf } from './s3-version.ts';
 
 /**
  * Checks that the received bytes are those that the store keeps. The first answer of a read covers the whole
