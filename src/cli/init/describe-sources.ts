@@ -16,7 +16,7 @@ import type { CustomersExamined } from './recognise/examine-customers.ts';
 import type { OrdersExamined } from './recognise/examine-orders.ts';
 import { isOfNames } from './recognise/group-sources.ts';
 import type { OrdersPreview } from './recognise/preview-orders.ts';
-import type { ProposedLayout } from './recognise/propose-layout.ts';
+import type { ProposedLayout } from './recognise/proposed-layout.ts';
 import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
 
 const CODES_SHOWN = 10;

@@ -22,7 +22,7 @@ import { EVERY_SOURCE, type InitOptions } from './init-options.ts';
 import type { UnclearColumn } from './recognise/assign-columns.ts';
 import { waysToSay } from './recognise/column-names.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
-import type { ProposedLayout } from './recognise/propose-layout.ts';
+import type { ProposedLayout } from './recognise/proposed-layout.ts';
 import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
 
 /*

@@ -18,7 +18,8 @@ import { isMinorUnit } from './column-names.ts';
 import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
 import { examineOrders, type OrdersExamined } from './examine-orders.ts';
 import { type Group, groupSources, type Listed, withoutPeriods } from './group-sources.ts';
-import { type NoLayout, type ProposedLayout, proposeLayout, whyUsedAgain } from './propose-layout.ts';
+import { proposeLayout, whyUsedAgain } from './propose-layout.ts';
+import type { NoLayout, ProposedLayout } from './proposed-layout.ts';
 import { type RecognisedFile, type RefusedFile, recogniseFile, subjectOf } from './recognise-file.ts';
 
 /**
