@@ -449,6 +449,8 @@ describe('the summary of a run', () => {
       Held files (1): nothing in them counts
         b.csv (source s): The header lacks the column Total.
           Export it again.
+        # end the hold of a file that you do not need; deleting the file does not
+        npx influencer-sync files release NAME --reason '…'
 
       Rejected rows (6)
         a.csv line 1,204, column Total "12,3x" (source s)

@@ -293,7 +293,7 @@ const FATES: Readonly<Record<FileFate['state'], string>> = {
 export function renderFates(fates: readonly FileFate[], folder: string, terminal: Terminal): string {
   return joinLines(
     '',
-    terminal.style('bold', `Files in ${folder}:`),
+    terminal.style('bold', `Files in ${folder === '.' ? 'this folder' : folder}:`),
     fates.flatMap((fate) => [
       `  ${fate.path}: ${FATES[fate.state]}`,
       ...(fate.state === 'differs' ? indent(fate.diff.trimEnd().split('\n').slice(2)) : []),

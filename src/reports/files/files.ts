@@ -3,6 +3,7 @@ import { FILE_STATES, type SurveyedFile } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { type Block, item, type Part, section } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
+import { RELEASE } from './read-files.ts';
 
 export type FilesSection = {
   readonly source: SourceSettings;
@@ -24,12 +25,7 @@ export function describeSurvey({ source, all, files, limit }: FilesSection): rea
     // A source without files is shown as well.
     ...(files.length === 0 ? {} : { parts: files.slice(0, limit).map(describeFile) }),
     help: rest > 0 ? `… and ${formatCount(rest)} more: --limit, --state` : null,
-    commands: all.some(({ state }) => state === 'held')
-      ? {
-          about: 'end the hold of a file that you do not need',
-          lines: ["npx influencer-sync files release NAME --reason '…'"],
-        }
-      : null,
+    commands: all.some(({ state }) => state === 'held') ? RELEASE : null,
   });
 }
 

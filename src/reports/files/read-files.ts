@@ -3,7 +3,15 @@ import type { FooterRow } from '../../core/record.ts';
 import type { CodeProblem, FilesReport, HeldFile, RejectedRowInFile } from '../../core/report.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
-import { type Block, type Fault, item, type Part, type Section, say, section } from '../../render/block.ts';
+import {
+  type Block,
+  type Commands,
+  type Fault,
+  item,
+  type Section,
+  say,
+  section,
+} from '../../render/block.ts';
 import type { RunSummary } from '../../render/report-renderer.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { describeFindings } from '../checks/render-checks.ts';
@@ -36,11 +44,7 @@ export function describeFiles(
     lines: [command, `${command} --export fix.csv`],
   };
   return [
-    ...section('Held files', {
-      count: heldFiles.length,
-      note: 'nothing in them counts',
-      parts: describeHeldFiles(heldFiles),
-    }),
+    ...describeHeldFiles(heldFiles, { isStored: !isPlan }),
     ...describeFindings(warnings, { isStored: !isPlan }),
     ...section('Rejected rows', {
       count: Math.max(report.counts.rejected_rows, rejectedRows.length),
@@ -69,10 +73,19 @@ export function sayFooterRow({ line, text, by }: FooterRow): string {
   return `line ${formatCount(line)}: ${JSON.stringify(toPrintableLine(text))}, ${FOOTER_BY[by]}`;
 }
 
+/** How to end the hold of a file. */
+export const RELEASE: Commands = {
+  about: 'end the hold of a file that you do not need; deleting the file does not',
+  lines: ["npx influencer-sync files release NAME --reason '…'"],
+};
+
 /** Describes held files: each reason and fix once, with the names of its files and their source. */
-export function describeHeldFiles(files: readonly HeldFile[]): readonly Part[] {
+export function describeHeldFiles(
+  files: readonly HeldFile[],
+  { isStored = true }: { readonly isStored?: boolean } = {},
+): readonly Section[] {
   const alike = Map.groupBy(files, ({ source, message, help }) => JSON.stringify([source, message, help]));
-  return [...alike.values()].flatMap((of) =>
+  const parts = [...alike.values()].flatMap((of) =>
     of.slice(0, 1).map(({ source, uri, message, help }) => {
       const name = `${of.map((file) => fileName(file.uri)).join(', ')} (source ${source})`;
       // A message may begin with the address of its file, which the name replaces.
@@ -82,6 +95,9 @@ export function describeHeldFiles(files: readonly HeldFile[]): readonly Part[] {
       );
     }),
   );
+  const note = 'nothing in them counts';
+  const commands = isStored ? RELEASE : null;
+  return section('Held files', { count: files.length, tone: 'yellow', note, parts, commands });
 }
 
 /** Number of problems that a summary lists; the rest are counted. */

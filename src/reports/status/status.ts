@@ -233,11 +233,7 @@ export function describeStatus({ status, config, did, next = [] }: StatusInput):
     ),
     ...describeHeldOrders({ groups: status.heldOrders }),
     ...describeOtherCurrencySums(status.otherCurrency),
-    ...section('Held files', {
-      count: status.heldFiles.length,
-      tone: 'yellow',
-      parts: describeHeldFiles(status.heldFiles),
-    }),
+    ...describeHeldFiles(status.heldFiles),
     ...describeRejectedCauses(status.rejected),
     ...describeFindings(status.warnings),
     ...(waitingClaims === null ? [] : [say(waitingClaims, { tone: 'yellow' })]),
