@@ -190,58 +190,9 @@ export function assignColumns(
     unclear.push({ ...describeColumn(column), why, likely, ...(offered === undefined ? {} : { offered }) });
   };
 
-  for (const column of named) {
-    const role = roleOf(column);
-    if (role === undefined || role === 'unused' || role === 'consent') continue;
-    if (role === 'quantity') {
-      used.add(column);
-    } else if (role === 'renewals') {
-      const words = [...column.cells.counts.keys()];
-      const unless = words.filter((word) => !saysRenewal(word));
-      if (unless.length === words.length)
-        ask(column, 'none of its words is known to mean the renewal of a subscription', null);
-      else
-        stops.push({
-          column,
-          reason: 'renewal',
-          // A blank is no word of the export that says which order it is.
-          test: { equals: words.filter(saysRenewal), unless: unless.length === 0 ? ['first'] : unless },
-        });
-    } else if (role === 'excludes') {
-      const stop = stopNameOf(column.header) ?? 'excluded';
-      stops.push({ column, reason: stop, test: stopTestOf(column.cells, stop) ?? { not_blank: true } });
-    } else {
-      const other = role === 'other_status' ? undefined : chosen.get(role);
-      if (role === 'other_status' || (role === 'status' && other !== undefined))
-        stops.push({ column, reason: 'other_status', test: otherStates(column) });
-      else if (other === undefined) take(role, column);
-      else
-        ask(
-          column,
-          `${JSON.stringify(other.header)} has the role ${role} too, and a layout that init writes reads one column for it`,
-          'excludes',
-        );
-    }
-  }
-
-  for (const column of free())
-    if (mayBeMinorUnits(column))
-      ask(
-        column,
-        'it says that amounts are in minor units, such as cents, which no layout can read: each would count many times over. Export the amounts as 12.50, or say "unused" if it is not about the amounts',
-        'excludes',
-      );
-
-  for (const field of ORDER_FIELDS) {
-    if (chosen.has(field)) continue;
-    const [best] = free()
-      .filter(({ header }) => field === 'cancelled_at' || stopNameOf(header) === null)
-      .map((column) => ({ column, points: pointsOf(column, field, { words, score }) }))
-      .filter(({ points }) => points > 0)
-      .sort((one, other) => other.points - one.points);
-    if (best !== undefined) take(field, best.column);
-  }
-
+  asStated();
+  minorUnits();
+  byName();
   byItsValues();
   codesInText();
   unreadable();
@@ -254,6 +205,67 @@ export function assignColumns(
   const quantity = total === undefined ? null : quantityOf(total);
   if (total !== undefined) rivals(total);
   return { chosen, stops, timeOfDay: findTimeOfDay(), quantity, unclear, decisions: named.map(decide) };
+
+  /** Uses columns in the roles that a person has given them. */
+  function asStated(): void {
+    for (const column of named) {
+      const role = roleOf(column);
+      if (role === undefined || role === 'unused' || role === 'consent') continue;
+      if (role === 'quantity') {
+        used.add(column);
+      } else if (role === 'renewals') {
+        const words = [...column.cells.counts.keys()];
+        const unless = words.filter((word) => !saysRenewal(word));
+        if (unless.length === words.length)
+          ask(column, 'none of its words is known to mean the renewal of a subscription', null);
+        else
+          stops.push({
+            column,
+            reason: 'renewal',
+            // A blank is no word of the export that says which order it is.
+            test: { equals: words.filter(saysRenewal), unless: unless.length === 0 ? ['first'] : unless },
+          });
+      } else if (role === 'excludes') {
+        const stop = stopNameOf(column.header) ?? 'excluded';
+        stops.push({ column, reason: stop, test: stopTestOf(column.cells, stop) ?? { not_blank: true } });
+      } else {
+        const other = role === 'other_status' ? undefined : chosen.get(role);
+        if (role === 'other_status' || (role === 'status' && other !== undefined))
+          stops.push({ column, reason: 'other_status', test: otherStates(column) });
+        else if (other === undefined) take(role, column);
+        else
+          ask(
+            column,
+            `${JSON.stringify(other.header)} has the role ${role} too, and a layout that init writes reads one column for it`,
+            'excludes',
+          );
+      }
+    }
+  }
+
+  /** Asks about columns that may say that amounts are in cents. */
+  function minorUnits(): void {
+    for (const column of free())
+      if (mayBeMinorUnits(column))
+        ask(
+          column,
+          'it says that amounts are in minor units, such as cents, which no layout can read: each would count many times over. Export the amounts as 12.50, or say "unused" if it is not about the amounts',
+          'excludes',
+        );
+  }
+
+  /** Gives each field the column whose name and values fit it best. */
+  function byName(): void {
+    for (const field of ORDER_FIELDS) {
+      if (chosen.has(field)) continue;
+      const [best] = free()
+        .filter(({ header }) => field === 'cancelled_at' || stopNameOf(header) === null)
+        .map((column) => ({ column, points: pointsOf(column, field, { words, score }) }))
+        .filter(({ points }) => points > 0)
+        .sort((one, other) => other.points - one.points);
+      if (best !== undefined) take(field, best.column);
+    }
+  }
 
   /**
    * Finds the column of the quantity if the total is the price of a piece, and asks if it may be one. What is named like a
