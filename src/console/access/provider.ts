@@ -1,7 +1,7 @@
 import { hkdfSync, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Configuration } from 'openid-client';
 import type { OidcSettings } from '../../config/console-fields.ts';
 import { isLoopback } from '../../core/http/is-loopback.ts';
@@ -48,8 +48,7 @@ export function createProviderSignIn(
   { url, signOuts, onError }: { url: string; signOuts: SignOuts; onError: (error: unknown) => void },
 ): ProviderSignIn {
   const base = new URL(`${url}/`);
-  const key = new Uint8Array(hkdfSync('sha256', settings.clientSecret, '', 'influencer-sync console', 32));
-  const callback = new URL('signed-in', base).href;
+  const cookies = sealedCookies(base, settings.clientSecret);
   let discovered: Promise<Configuration> | null = null;
 
   /**
@@ -62,135 +61,96 @@ export function createProviderSignIn(
     });
     return discovered;
   }
-  // Loaded with the first sign-in, as the client of the provider is.
-  async function sealed(purpose: string, content: object, seconds: number): Promise<string> {
-    const { EncryptJWT } = await import('jose');
-    return new EncryptJWT({ ...content })
-      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
-      .setAudience(purpose)
-      .setJti(randomUUID())
-      .setIssuedAt()
-      .setExpirationTime(`${seconds} seconds`)
-      .encrypt(key);
-  }
-  async function unsealed(
-    headers: IncomingHttpHeaders,
-    name: string,
-  ): Promise<Record<string, unknown> | null> {
-    const value = parseCookie(headers.cookie ?? '')[name];
-    if (value === undefined) return null;
-    const { jwtDecrypt } = await import('jose');
-    try {
-      return (await jwtDecrypt(value, key, { audience: name })).payload;
-    } catch {
+
+  /** Resolves to null if something fails, which the log says. */
+  function orNull<Result>(asked: Promise<Result>): Promise<Result | null> {
+    return asked.catch((error: unknown) => {
+      onError(describe(error));
       return null;
-    }
-  }
-  /** @param seconds lifetime of the cookie; 0 removes it. */
-  function setCookie(
-    reply: FastifyReply,
-    name: string,
-    { value, seconds }: { value: string; seconds: number },
-  ): void {
-    const cookie = stringifySetCookie({
-      name,
-      value,
-      path: base.pathname.replace(/\/$/, '') || '/',
-      httpOnly: true,
-      // Sent when the provider redirects back here, but never with a form of another site.
-      sameSite: 'lax',
-      secure: base.protocol === 'https:',
-      maxAge: seconds,
     });
-    reply.header('set-cookie', cookie);
+  }
+
+  /** Sends the browser to the provider. */
+  async function begin(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const client = await import('openid-client');
+    const configuration = await orNull(provider());
+    if (configuration === null)
+      return say(reply, 503, 'The sign-in provider did not answer. Try again, or ask its administrator.');
+    const attempt = {
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+      verifier: client.randomPKCECodeVerifier(),
+      returnTo: (request.query as { readonly return_to?: string }).return_to ?? '/',
+    };
+    await cookies.set(reply, SIGN_IN, { content: attempt, seconds: SIGN_IN_SECONDS });
+    const target = client.buildAuthorizationUrl(configuration, {
+      redirect_uri: new URL('signed-in', base).href,
+      scope: settings.scope,
+      state: attempt.state,
+      nonce: attempt.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(attempt.verifier),
+      code_challenge_method: 'S256',
+    });
+    return reply.header('cache-control', 'no-store').redirect(target.href, 303);
+  }
+
+  /** Takes the browser back from the provider, and remembers who signed in. */
+  async function finish(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const attempt = await cookies.read(request.headers, SIGN_IN);
+    if (attempt === null)
+      return say(
+        reply,
+        400,
+        `This sign-in took too long, or was started in another browser. Open ${base.href} to start again.`,
+      );
+    cookies.remove(reply, SIGN_IN);
+    const here = new URL(`signed-in${new URL(request.url, base).search}`, base);
+    const session = await orNull(identify(here, attempt));
+    if (session === null)
+      return say(reply, 403, `The provider did not sign you in. Open ${base.href} to try again.`);
+    if (toActor(session, settings) === null)
+      return say(
+        reply,
+        403,
+        'You are signed in, but you may not see the console: console.auth.oidc lists who may.',
+      );
+    await cookies.set(reply, SESSION, { content: session, seconds: SESSION_SECONDS });
+    return reply
+      .header('cache-control', 'no-store')
+      .redirect(localPath(attempt.returnTo) ?? base.pathname, 303);
+  }
+
+  async function signOut(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const foreign = findForeignOrigin(request.headers);
+    if (foreign !== null) return say(reply, 403, foreign);
+    const content = await cookies.read(request.headers, SESSION);
+    // A copy of the cookie is worth nothing from now on, in no process.
+    if (content !== null) await signOuts.add(String(content.jti), new Date(Number(content.exp) * 1000));
+    cookies.remove(reply, SESSION);
+    return say(
+      reply,
+      200,
+      'You are signed out of the console. You may still be signed in at the provider; sign out there, too.',
+    );
   }
 
   return {
     startAt: (path) => `${base.pathname}sign-in?${new URLSearchParams({ return_to: path })}`,
     async actorOf(headers) {
-      const content = await unsealed(headers, SESSION);
+      const content = await cookies.read(headers, SESSION);
       return content === null || (await signOuts.includes(String(content.jti)))
         ? null
         : toActor(readSession(content), settings);
     },
     addRoutes(scope) {
-      scope.get('/sign-in', async (request, reply) => {
-        const client = await import('openid-client');
-        const configuration = await provider().catch((error: unknown) => {
-          onError(describe(error));
-          return null;
-        });
-        if (configuration === null)
-          return say(reply, 503, 'The sign-in provider did not answer. Try again, or ask its administrator.');
-        const attempt = {
-          state: client.randomState(),
-          nonce: client.randomNonce(),
-          verifier: client.randomPKCECodeVerifier(),
-          returnTo: (request.query as { readonly return_to?: string }).return_to ?? '/',
-        };
-        setCookie(reply, SIGN_IN, {
-          value: await sealed(SIGN_IN, attempt, SIGN_IN_SECONDS),
-          seconds: SIGN_IN_SECONDS,
-        });
-        const target = client.buildAuthorizationUrl(configuration, {
-          redirect_uri: callback,
-          scope: settings.scope,
-          state: attempt.state,
-          nonce: attempt.nonce,
-          code_challenge: await client.calculatePKCECodeChallenge(attempt.verifier),
-          code_challenge_method: 'S256',
-        });
-        return reply.header('cache-control', 'no-store').redirect(target.href, 303);
-      });
-      scope.get('/signed-in', async (request, reply) => {
-        const attempt = await unsealed(request.headers, SIGN_IN);
-        if (attempt === null)
-          return say(
-            reply,
-            400,
-            `This sign-in took too long, or was started in another browser. Open ${base.href} to start again.`,
-          );
-        setCookie(reply, SIGN_IN, { value: '', seconds: 0 });
-        const session = await signIn(
-          new URL(`signed-in${new URL(request.url, base).search}`, base),
-          attempt,
-        ).catch((error: unknown) => {
-          onError(describe(error));
-          return null;
-        });
-        if (session === null)
-          return say(reply, 403, `The provider did not sign you in. Open ${base.href} to try again.`);
-        if (toActor(session, settings) === null)
-          return say(
-            reply,
-            403,
-            'You are signed in, but you may not see the console: console.auth.oidc lists who may.',
-          );
-        setCookie(reply, SESSION, {
-          value: await sealed(SESSION, session, SESSION_SECONDS),
-          seconds: SESSION_SECONDS,
-        });
-        return reply
-          .header('cache-control', 'no-store')
-          .redirect(localPath(attempt.returnTo) ?? base.pathname, 303);
-      });
-      scope.post('/sign-out', async (request, reply) => {
-        const foreign = findForeignOrigin(request.headers);
-        if (foreign !== null) return say(reply, 403, foreign);
-        const content = await unsealed(request.headers, SESSION);
-        // A copy of the cookie is worth nothing from now on, in no process.
-        if (content !== null) await signOuts.add(String(content.jti), new Date(Number(content.exp) * 1000));
-        setCookie(reply, SESSION, { value: '', seconds: 0 });
-        return say(
-          reply,
-          200,
-          'You are signed out of the console. You may still be signed in at the provider; sign out there, too.',
-        );
-      });
+      scope.get('/sign-in', begin);
+      scope.get('/signed-in', finish);
+      scope.post('/sign-out', signOut);
     },
   };
 
-  async function signIn(here: URL, attempt: Record<string, unknown>): Promise<Session | null> {
+  /** Exchanges the code of the provider for who the person is. Null if it does not say so reliably. */
+  async function identify(here: URL, attempt: Readonly<Record<string, unknown>>): Promise<Session | null> {
     const client = await import('openid-client');
     const configuration = await provider();
     const tokens = await client.authorizationCodeGrant(configuration, here, {
@@ -204,11 +164,11 @@ export function createProviderSignIn(
     // Some providers put only the subject into the token and return the other claims from the userinfo
     // endpoint.
     const isWhole = settings.nameClaim in identity && settings.groupsClaim in identity;
-    const told =
+    const more =
       isWhole || configuration.serverMetadata().userinfo_endpoint === undefined
         ? {}
         : await client.fetchUserInfo(configuration, tokens.access_token, identity.sub);
-    const claims: Record<string, unknown> = { ...told, ...identity };
+    const claims: Record<string, unknown> = { ...more, ...identity };
     // A person who can register an unverified address must not become someone else.
     if (settings.nameClaim === 'email' && !isVerified(claims.email_verified, settings)) return null;
     const name = claims[settings.nameClaim];
@@ -221,9 +181,63 @@ export function createProviderSignIn(
   }
 }
 
+/** Content of cookies that only this console can read or make. */
+type SealedCookies = {
+  set(
+    reply: FastifyReply,
+    name: string,
+    cookie: { readonly content: object; readonly seconds: number },
+  ): Promise<void>;
+  /** The content of a cookie; null if there is none, if it has expired, or if another program made it. */
+  read(headers: IncomingHttpHeaders, name: string): Promise<Readonly<Record<string, unknown>> | null>;
+  remove(reply: FastifyReply, name: string): void;
+};
+
+function sealedCookies(base: URL, secret: string): SealedCookies {
+  const key = new Uint8Array(hkdfSync('sha256', secret, '', 'influencer-sync console', 32));
+  const send = (reply: FastifyReply, name: string, value: string, maxAge: number): void => {
+    const cookie = stringifySetCookie({
+      name,
+      value,
+      path: base.pathname.replace(/\/$/, '') || '/',
+      httpOnly: true,
+      // Sent when the provider redirects back here, but never with a form of another site.
+      sameSite: 'lax',
+      secure: base.protocol === 'https:',
+      maxAge,
+    });
+    reply.header('set-cookie', cookie);
+  };
+  return {
+    async set(reply, name, { content, seconds }) {
+      // Loaded with the first sign-in, as the client of the provider is.
+      const { EncryptJWT } = await import('jose');
+      const value = await new EncryptJWT({ ...content })
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+        .setAudience(name)
+        .setJti(randomUUID())
+        .setIssuedAt()
+        .setExpirationTime(`${seconds} seconds`)
+        .encrypt(key);
+      send(reply, name, value, seconds);
+    },
+    async read(headers, name) {
+      const value = parseCookie(headers.cookie ?? '')[name];
+      if (value === undefined) return null;
+      const { jwtDecrypt } = await import('jose');
+      try {
+        return (await jwtDecrypt(value, key, { audience: name })).payload;
+      } catch {
+        return null;
+      }
+    },
+    remove: (reply, name) => send(reply, name, '', 0),
+  };
+}
+
 /** Only `true` says that the address is the person's own. That nothing is said is enough only if the settings say so. */
-function isVerified(told: unknown, { mayLackEmailVerified }: OidcSettings): boolean {
-  return told === true || (mayLackEmailVerified && told === undefined);
+function isVerified(claim: unknown, { mayLackEmailVerified }: OidcSettings): boolean {
+  return claim === true || (mayLackEmailVerified && claim === undefined);
 }
 
 async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<Configuration> {
@@ -249,7 +263,7 @@ function describe(error: unknown): Error {
   return new Error(`Signing in failed: ${typeof code === 'string' ? code : 'no reason was given'}`);
 }
 
-function readSession({ name, groups }: Record<string, unknown>): Session {
+function readSession({ name, groups }: Readonly<Record<string, unknown>>): Session {
   return {
     name: typeof name === 'string' ? name : '',
     groups: Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : [],
