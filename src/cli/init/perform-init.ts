@@ -27,6 +27,7 @@ import { configOption } from '../terminal/complete-commands.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 import {
+  type Answers,
   type Asking,
   answerOf,
   askAboutFiles,
@@ -85,31 +86,11 @@ export async function performInit(
   const kept = readKeptAnswers(folder);
   let options = withKept(given, kept, null);
   const canAsk = !output.json && asking.input.isTTY === true && asking.output.isTTY === true;
-  const shown = new Set<string>();
-  let said: SaidOfFiles = {
-    stated: options.column ?? new Map(),
-    encoding: options.encoding ?? null,
-    states: new Map((options.paid ?? []).map((word) => [foldWord(word), true])),
-  };
-  let found = await recogniseAll(output, places, { folder, options, said, shown });
-  show(output, found, shown);
-  const unclear: Refused[] = [];
-  for (;;) {
-    const open = found.refused.filter(isUnclear);
-    const assumed = canAsk && options.yes !== true ? assumedOf(found, said) : [];
-    if (!canAsk) unclear.push(...open);
-    const isOpen = open.length + assumed.length > 0;
-    const more = !isOpen
-      ? null
-      : canAsk
-        ? await askAboutFiles([...open, ...assumed], { said, terminal: asking })
-        : supposeAnswers(open, said);
-    if (more === null && isOpen && canAsk) return interrupted(output);
-    if (more === null) break;
-    said = more;
-    found = await recogniseAll(output, places, { folder, options, said, shown });
-    if (canAsk) show(output, found, shown);
-  }
+  const reading = { output, places, folder, shown: new Set<string>(), terminal: canAsk ? asking : null };
+  const understood = await understandFiles(reading, options);
+  if (understood === null) return interrupted(output);
+  const { said, unclear } = understood;
+  let { found } = understood;
   if (found.sources.length + unclear.length === 0) throw nothingRecognised(places);
   options = withKept(given, kept, new Set(found.sources.map(({ name }) => name)));
 
@@ -129,39 +110,14 @@ export async function performInit(
       ? await askAnswers(questions, { brands, terminal: asking })
       : takeAnswers(questions);
   if (answers === null) return interrupted(output);
-  const answered = (
-    key: 'missingColumns' | 'status' | 'renewals',
-  ): readonly (readonly [source: string, value: string])[] =>
-    [...answers.sources].flatMap(([name, { [key]: value }]) =>
-      value === null || statedOf(options, name)[key] !== null ? [] : [[name, value] as const],
-    );
-  const [excused, anyStatus] = [answered('missingColumns'), answered('status')];
-  const ofRenewals = answered('renewals');
-  if (excused.length + anyStatus.length + ofRenewals.length > 0) {
-    // Files and orders that were held are read now, with their codes.
-    const missingColumns = new Map([...(options.missingColumns ?? []), ...excused]);
-    const status = new Map([...(options.status ?? []), ...anyStatus]);
-    const renewals = new Map([...(options.renewals ?? []), ...ofRenewals]);
-    const by = { folder, options: { ...options, missingColumns, status, renewals }, said, shown };
-    found = await recogniseAll(output, places, by);
-    show(output, found, shown);
-  }
+  found = await readAnswered(reading, options, { found, said, answers });
 
   const keptCodes = readKeptCodes(folder);
   const owned = new Set(keptCodes?.codes.map(foldCode));
   const codes = codesOf(found.sources).filter(({ code }) => !owned.has(foldCode(code)));
-  const looked = client === null ? NOT_LOOKED_UP : await findOwners(client, codes);
-  if (client !== null) await warnOfHandles(client, options, output);
-  const stated = statedOwners(options, codes, looked.proposals);
-  const unowned = looked.proposals.filter(({ code }) => !stated.some((owner) => owner.code === code));
-  const confirmed = canAsk && !isConfirmed ? await askOwners(unowned, asking) : [];
-  if (confirmed === null) return interrupted(output);
-  const known = [...stated, ...confirmed];
-  const owners = [
-    ...known,
-    ...looked.owners.filter(({ code }) => known.every((owner) => owner.code !== code)),
-  ];
-  const proposals = unowned.filter(({ code }) => confirmed.every((owner) => owner.code !== code));
+  const decided = await decideOwners(reading, options, { client, codes, isConfirmed });
+  if (decided === null) return interrupted(output);
+  const { looked, owners, proposals } = decided;
   const files = composeFiles({
     sources: found.sources,
     answers,
@@ -201,6 +157,115 @@ export async function performInit(
     looked: client === null ? null : looked,
   });
   return exitCode;
+}
+
+/** How the files are read, and to whom the result is shown. */
+type Reading = {
+  readonly output: Output;
+  readonly places: readonly string[];
+  /** The folder that is written to. */
+  readonly folder: string;
+  /** What was shown so far, and need not be shown again. */
+  readonly shown: Set<string>;
+  /** Where a person can answer; null if none can. */
+  readonly terminal: Asking | null;
+};
+
+type Understood = {
+  readonly found: Recognised;
+  readonly said: SaidOfFiles;
+  /** Files about which only a person can say more, if none can be asked. */
+  readonly unclear: readonly Refused[];
+};
+
+/**
+ * Reads the files, and asks about them until they are clear. If no person can be asked, it supposes answers, to find
+ * all open questions at once.
+ *
+ * @returns null if the person cancelled.
+ */
+async function understandFiles(reading: Reading, options: InitOptions): Promise<Understood | null> {
+  const { output, shown, terminal } = reading;
+  let said: SaidOfFiles = {
+    stated: options.column ?? new Map(),
+    encoding: options.encoding ?? null,
+    states: new Map((options.paid ?? []).map((word) => [foldWord(word), true])),
+  };
+  let found = await recogniseAll(reading, { options, said });
+  show(output, found, shown);
+  const unclear: Refused[] = [];
+  for (;;) {
+    const open = found.refused.filter(isUnclear);
+    const assumed = terminal !== null && options.yes !== true ? assumedOf(found, said) : [];
+    if (terminal === null) unclear.push(...open);
+    if (open.length + assumed.length === 0) return { found, said, unclear };
+    const more =
+      terminal === null
+        ? supposeAnswers(open, said)
+        : await askAboutFiles([...open, ...assumed], { said, terminal });
+    if (more === null) return terminal === null ? { found, said, unclear } : null;
+    said = more;
+    found = await recogniseAll(reading, { options, said });
+    if (terminal !== null) show(output, found, shown);
+  }
+}
+
+/** Reads the files again if answers let files or orders count that were held before, to find their codes. */
+async function readAnswered(
+  reading: Reading,
+  options: InitOptions,
+  { found, said, answers }: Pick<Understood, 'found' | 'said'> & { readonly answers: Answers },
+): Promise<Recognised> {
+  const answered = (key: 'missingColumns' | 'status' | 'renewals'): readonly (readonly [string, string])[] =>
+    [...answers.sources].flatMap(([name, { [key]: value }]) =>
+      value === null || statedOf(options, name)[key] !== null ? [] : [[name, value] as const],
+    );
+  const [excused, anyStatus, ofRenewals] = [
+    answered('missingColumns'),
+    answered('status'),
+    answered('renewals'),
+  ];
+  if (excused.length + anyStatus.length + ofRenewals.length === 0) return found;
+  const missingColumns = new Map([...(options.missingColumns ?? []), ...excused]);
+  const status = new Map([...(options.status ?? []), ...anyStatus]);
+  const renewals = new Map([...(options.renewals ?? []), ...ofRenewals]);
+  const by = { options: { ...options, missingColumns, status, renewals }, said };
+  const again = await recogniseAll(reading, by);
+  show(reading.output, again, reading.shown);
+  return again;
+}
+
+/**
+ * Decides who owns each code: as a person has stated or confirms, else as one deal of the account says.
+ *
+ * @returns null if the person cancelled.
+ */
+async function decideOwners(
+  { output, terminal }: Reading,
+  options: InitOptions,
+  {
+    client,
+    codes,
+    isConfirmed,
+  }: { readonly client: Client | null; readonly codes: readonly CodeFound[]; readonly isConfirmed: boolean },
+): Promise<{
+  readonly looked: FoundOwners;
+  readonly owners: readonly CodeOwner[];
+  readonly proposals: readonly ProposedOwner[];
+} | null> {
+  const looked = client === null ? NOT_LOOKED_UP : await findOwners(client, codes);
+  if (client !== null) await warnOfHandles(client, options, output);
+  const stated = statedOwners(options, codes, looked.proposals);
+  const unowned = looked.proposals.filter(({ code }) => !stated.some((owner) => owner.code === code));
+  const confirmed = terminal === null || isConfirmed ? [] : await askOwners(unowned, terminal);
+  if (confirmed === null) return null;
+  const known = [...stated, ...confirmed];
+  const owners = [
+    ...known,
+    ...looked.owners.filter(({ code }) => known.every((owner) => owner.code !== code)),
+  ];
+  const proposals = unowned.filter(({ code }) => confirmed.every((owner) => owner.code !== code));
+  return { looked, owners, proposals };
 }
 
 /** Says by which deal of the account a code has its owner. */
@@ -343,23 +408,16 @@ function unusableRows({ examined }: RecognisedSource): number {
 }
 
 async function recogniseAll(
-  output: Output,
-  places: readonly string[],
-  by: {
-    readonly folder: string;
-    readonly options: InitOptions;
-    readonly said: SaidOfFiles;
-    /** What was shown before: a place that is looked into again is not named again. */
-    readonly shown: Set<string>;
-  },
+  { output, places, folder, shown }: Reading,
+  { options, said }: { readonly options: InitOptions; readonly said: SaidOfFiles },
 ): Promise<Recognised> {
-  const { folder, options, said, shown } = by;
   const layouts = loadLayouts(layoutFolders(join(folder, 'pipeline.yaml')));
   const clients = openSourceClients();
   const progress = output.createProgress();
   let { sources, refused, skipped }: Recognised = { sources: [], refused: [], skipped: 0 };
   try {
     for (const place of places) {
+      // A place that is looked into again is not named again.
       const note = `Looking into ${place}.`;
       if (!shown.has(note)) progress.note(note);
       shown.add(note);
