@@ -101,7 +101,7 @@ export function proposeOrders(orders: OrdersFiles): ProposedLayout | NoLayout {
   return asProposed(orders, { text, stops: assigned.stops, columns: decisionsOf(orders) });
 }
 
-/** Labels of rows with totals that a run would not recognise: a number of orders beside no amount, such as `12 orders`. */
+/** Labels of totals that a run would not recognise: a number of orders beside no amount. */
 function labelsOfTotals({ totals, total, footers }: OrdersFiles): readonly string[] {
   const labels = totals.flatMap(({ cells }) => {
     const label = cells.find((cell) => cell.trim() !== '')?.trim() ?? '';

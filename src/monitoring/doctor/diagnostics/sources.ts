@@ -3,19 +3,24 @@ import type { SourceSettings } from '../../../config/source-fields.ts';
 import { type Finding, findingsOf } from '../../../core/finding.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { KnownError } from '../../../core/known-error.ts';
-import type { Purpose } from '../../../core/layout.ts';
+import type { Purpose, ReadFor } from '../../../core/layout.ts';
 import type { CsvChunk } from '../../../core/record.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { fileName } from '../../../core/text/file-name.ts';
 import { plural } from '../../../core/text/plural.ts';
+import type { Database } from '../../../db/connect.ts';
+import { openSourceChecks } from '../../../intake/checks/check-files.ts';
+import { listKnownFiles } from '../../../intake/files/list-known-files.ts';
+import { openSourceAges } from '../../../intake/files/source-ages.ts';
 import { checkSource } from '../../../intake/layout/check-source.ts';
+import { changeOfColumns } from '../../../intake/layout/earlier-columns.ts';
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import { loadLayout, loadLayouts } from '../../../intake/layout/load-layout.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { resolveForOrders } from '../../../intake/orders/map/resolve-for-orders.ts';
+import { createAgeOf } from '../../../intake/read/intake-source.ts';
 import { firstDay } from '../../../intake/read/listing-window.ts';
 import { openRecords } from '../../../intake/read/open-records.ts';
-import { requireEarlierColumns } from '../../../intake/read/require-earlier-columns.ts';
 import type { Diagnostic, NewestFile, Patient } from '../../../runs/runnable-kind.ts';
 import { describeUnreadFiles, findAllUnreadFiles } from '../../../runs/unread-files.ts';
 import { listFiles } from '../../../store/list-files.ts';
@@ -59,7 +64,7 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     const header = await headerOf(file);
     for (const { purpose } of hasTables ? readers : [])
       if (db !== null)
-        await requireEarlierColumns(db, { header, file: newest, source, layout, readFor: purpose.readFor });
+        await requireEarlierColumns(db, newest, { header, source, layout, readFor: purpose.readFor });
     const isOfOrders = readers.some(({ purpose }) => purpose.readFor === 'orders');
     const prices = isOfOrders ? await findUnitPrices(file, fileName(newest.uri)) : [];
     const number = plural(files, 'file');
@@ -142,6 +147,28 @@ export async function checkHeader(file: NewestFile): Promise<string> {
   const { layout } = file;
   resolveForOrders(await headerOf(file), layoutFor(layout, 'orders') ?? layout, file);
   return '';
+}
+
+/**
+ * Compares the header of a file with those of earlier files of its source, as a run does that reads it. A file
+ * that was read is in force, whatever its header.
+ *
+ * @throws FileHeld `column_missing`.
+ */
+async function requireEarlierColumns(
+  db: Database,
+  file: SourceFile,
+  reading: { header: readonly string[]; source: SourceSettings; layout: Layout; readFor: ReadFor },
+): Promise<void> {
+  const { header, source, readFor } = reading;
+  const known = await listKnownFiles(db, { source: source.name, uri: file.uri });
+  const own = known.find((one) => one.readFor === readFor && one.version === file.version);
+  if (own?.state === 'sealed' || own?.state === 'duplicate') return;
+  const ages = openSourceAges(db, { source: source.name, readFor, ageOf: createAgeOf(source) });
+  const { newer } = await ages.compare(file);
+  const { earlierFiles } = await openSourceChecks(db, { source, readFor }).begin(file, () => header);
+  const change = changeOfColumns(header, { ...reading, earlier: earlierFiles(newer) });
+  if (change !== null) throw change;
 }
 
 async function headerOf({ open }: Pick<NewestFile, 'open'>): Promise<readonly string[]> {
