@@ -175,7 +175,7 @@ async function answerCreditedClaim(asking: Asking, life: OrderLife, entry: Entry
   const sum = amount === null ? '' : `: ${formatMoney(amount, currency)}`;
   const text = `${answerOrder(life).text} ${counted.text}`;
   const of = { next: seeOrder(life), statementMonth: counted.month };
-  const refunded = sayRefunded(life, currency);
+  const refunded = sayRefunded(life, entry);
   if (change !== null && isInQuestion(change))
     return answer('credit_in_question', text, {
       ...of,

@@ -1,5 +1,5 @@
 import { BELOW_ZERO, heldReason, REFUNDS_APART, sayStateReason } from '../../core/held/held-order.ts';
-import { formatMoney, isMore } from '../../core/money.ts';
+import { formatMoney, isMore, isSameAmount, subtractMoney } from '../../core/money.ts';
 import { helpForCodesInText } from '../../core/text/codes-in-text.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
@@ -134,7 +134,7 @@ function answerCredited(credited: string, entry: EntryLife, life: OrderLife): Or
   const statedIn = life.versions.find(({ isCurrent }) => isCurrent)?.currency ?? currency;
   const isRestated = statedIn !== currency;
   const stated = isRestated ? ` An export states it in ${statedIn} since.` : '';
-  const text = `${credited}${sayRefunded(life, currency)}${stated}${sayChange(entry)}`;
+  const text = `${credited}${sayRefunded(life, entry)}${stated}${sayChange(entry)}`;
   if (change === null) return answer('credited', 'green', text);
   const tone = isInQuestion(change) ? 'yellow' : change.isGone ? 'dim' : 'green';
   const held = life.attributions.find(({ job, outcome }) => job === entry.job && outcome === 'held');
@@ -211,25 +211,40 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, li
 }
 
 /**
- * What was refunded by now, according to the version in force. If that is in another currency than what was sent, also what
- * was refunded when the order was last stated in that currency: statements take it off.
- *
- * @param sentIn the currency that was sent; null if it is not known.
+ * What was refunded by now, according to the version in force, and whether what was sent is without it. If the version is
+ * in another currency than what was sent, also what was refunded when the order was last stated in that currency:
+ * statements take it off.
  */
-export function sayRefunded({ versions }: OrderLife, sentIn: string | null): string {
+export function sayRefunded({ versions }: OrderLife, sent: EntryLife): string {
   const current = versions.find(({ isCurrent }) => isCurrent);
   const before = versions.findLast(
-    ({ fileState, isOlder, currency }) => fileState === 'sealed' && !isOlder && currency === sentIn,
+    ({ fileState, isOlder, currency }) => fileState === 'sealed' && !isOlder && currency === sent.currency,
   );
   const refundOf = (version: OrderVersion | undefined) =>
     version?.refunded != null && isMore(version.refunded, '0')
       ? formatMoney(version.refunded, version.currency)
       : null;
   const [now, then] = [refundOf(current), before === current ? null : refundOf(before)];
+  const isLeftOut = current !== undefined && isWithoutRefund(sent, current);
   return [
-    now === null ? '' : ` Refunded by now: ${now}.`,
-    then === null ? '' : ` Refunded when it was last stated in ${sentIn}: ${then}.`,
+    now === null
+      ? ''
+      : isLeftOut
+        ? ` The refund of ${now} is already subtracted.`
+        : ` Refunded by now: ${now}.`,
+    then === null ? '' : ` Refunded when it was last stated in ${sent.currency}: ${then}.`,
   ].join('');
+}
+
+/** True if what was sent is the total less the refund, and cannot be the subtotal, from which a job subtracts none. */
+function isWithoutRefund(
+  { amount, currency, change }: EntryLife,
+  { total, subtotal, refunded, ...stated }: OrderVersion,
+): boolean {
+  if (amount === null || change !== null || stated.currency !== currency) return false;
+  if (total === null || refunded === null || (subtotal !== null && isSameAmount(subtotal, amount)))
+    return false;
+  return isSameAmount(subtractMoney(total, refunded), amount);
 }
 
 function answerHeld(

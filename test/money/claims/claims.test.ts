@@ -377,6 +377,26 @@ describe('a claim that an order was not credited', () => {
     expect(await sums()).toEqual(['\n Held 2 30.00 EUR', '\n Credited 4 130.00 EUR']);
   });
 
+  it('says of a refund that was known before the order was credited that it is subtracted already', async () => {
+    const shop = await openWorkshop({ flow: FLOW.replace('revenue: total', 'revenue: total_less_refunds') });
+    shop.write('codes.csv', CODES);
+    shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
+    const header = 'order_id,order_revenue,refunded_amount,currency,discount_codes,placed_at,status';
+    const rest = 'EUR,MIA10,2026-04-10T10:00:00Z,paid';
+    shop.drop('1.csv', `${header}\n3001,64.95,20.00,${rest}\n3002,64.95,,${rest}\n`);
+    await shop.run();
+    const explained = async (id: string) =>
+      (await shop.cli('explain', 'order', id)).stdout.replace(/\s+/g, ' ');
+    expect(await explained('3001')).toContain(': 44.95 EUR. The refund of 20.00 EUR is already subtracted.');
+    expect(await explained('3002')).not.toContain('subtracted');
+    // Of a refund that is stated later, only what counts now is without it.
+    shop.drop('2.csv', `${header}\n3002,64.95,20.00,${rest}\n`);
+    await shop.run();
+    expect(await explained('3002')).toMatch(
+      /: 64\.95 EUR\. Refunded by now: 20\.00 EUR\..* 44\.95 EUR counts now\./,
+    );
+  });
+
   it('says what closed statements count of the order, and what the next one takes back', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     shop.write('codes.csv', CODES);
