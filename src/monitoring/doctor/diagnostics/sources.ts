@@ -4,7 +4,6 @@ import { type Finding, findingsOf } from '../../../core/finding.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { KnownError } from '../../../core/known-error.ts';
 import type { Purpose, ReadFor } from '../../../core/layout.ts';
-import type { CsvChunk } from '../../../core/record.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { fileName } from '../../../core/text/file-name.ts';
 import { plural } from '../../../core/text/plural.ts';
@@ -57,7 +56,8 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     const isRead = Object.values(patient.config.jobs).some((job) => job.sources.includes(source.name));
     if (newest === null) return [noFiles(about, { source, since, isRead })];
     const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
-    const file = { layout, otherLayouts, source, open: opener(patient, { source, layout, file: newest }) };
+    const options = { source, clients: patient.sourceClients };
+    const file = { layout, otherLayouts, source, open: () => openRecords(newest, layout, options).records };
     let shown = '';
     for (const { check } of readers) shown += await check(file);
     const { db, hasTables } = patient;
@@ -116,13 +116,6 @@ function readersOf({ config, kinds }: Patient, { name }: SourceSettings): readon
     return [{ purpose, check: async (file) => (await kind.checkFile?.(file, job)) ?? '' }];
   });
   return readers.length === 0 ? [{ purpose: { readFor: 'orders' }, check: checkHeader }] : readers;
-}
-
-function opener(
-  { sourceClients: clients }: Patient,
-  { source, layout, file }: { source: SourceSettings; layout: Layout; file: SourceFile },
-): () => AsyncIterable<CsvChunk> {
-  return () => openRecords(file, layout, { source, clients }).records;
 }
 
 function noFiles(
