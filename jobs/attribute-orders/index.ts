@@ -33,6 +33,7 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   },
   leases: ({ sources }) => sources.map((source) => `source:${source}`),
   plansInOverlay: true,
+  heeds: 'orders',
   flow: async (run) => (await import('./flow.ts')).attributeOrders(run),
   openIntake: async (run) => (await import('./take-orders.ts')).createOrderIntake(run),
   checkFile: async (file) =>

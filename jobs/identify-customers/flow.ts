@@ -21,9 +21,12 @@ import { createCustomerIntake, sourcesOfUnknown } from './take-customers.ts';
 /**
  * Runs the steps of the job: list → open → decode → parse → map → stage → seal → batch → (look up) → identify
  * → record.
+ *
+ * @param found.mayRefuse no customer is sent to the service: all wait until a person has decided about a file.
  */
 export async function identifyCustomers(
   run: Run<IdentifyCustomersSettings>,
+  { mayRefuse }: { readonly mayRefuse: boolean },
 ): Promise<FlowEnd<CustomersReport>> {
   const { db, job, client, runId, config } = run;
   const keys = requireCustomerKeys(config);
@@ -36,7 +39,8 @@ export async function identifyCustomers(
   await analyzeGrown(db, ['intake.source_files', 'intake.customers', 'intake.waiting_batches']);
   await prepareBatches(db, { ...job, unknownFrom: sourcesOfUnknown(run) });
 
-  const stop = client === null || ledger === null ? null : await submit(run, { client, ledger });
+  const isPlan = client === null || ledger === null;
+  const stop = isPlan || mayRefuse ? null : await submit(run, { client, ledger });
   await analyzeGrown(db, ['intake.identify_batches', 'intake.lookups']);
   const { brandId, sources, lookup } = job;
   const report = await reportCustomers(db, {

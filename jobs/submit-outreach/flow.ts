@@ -9,8 +9,15 @@ import { describeApproval } from './render.ts';
 import { type OutreachReport, readNext, reportOutreach } from './report.ts';
 import { HUNDREDTHS_AN_INFLUENCER, type SubmitOutreachSettings } from './settings.ts';
 
-/** Runs the steps of the job: choose → (approve) → propose → claim → submit → record → report. */
-export async function submitOutreach(run: Run<SubmitOutreachSettings>): Promise<FlowEnd<OutreachReport>> {
+/**
+ * Runs the steps of the job: choose → (approve) → propose → claim → submit → record → report.
+ *
+ * @param found.mayRefuse nothing is approved or submitted: all wait until a person has decided about a file.
+ */
+export async function submitOutreach(
+  run: Run<SubmitOutreachSettings>,
+  { mayRefuse }: { readonly mayRefuse: boolean },
+): Promise<FlowEnd<OutreachReport>> {
   const { db, job, runId, options } = run;
   const posting = await beginPosting(run);
   run.progress.begin({ name: 'choose', label: 'Choosing influencers', unit: 'influencers', total: null });
@@ -18,7 +25,7 @@ export async function submitOutreach(run: Run<SubmitOutreachSettings>): Promise<
     credits: Math.floor(job.creditHundredths / HUNDREDTHS_AN_INFLUENCER),
     limit: options.limit ?? Number.MAX_SAFE_INTEGER,
   };
-  const approved = await choose(run, posting, allowance);
+  const approved = await choose(run, posting, { ...allowance, mayRefuse });
   await analyzeGrown(db, ['intake.outreach_candidates', 'ledger.entries']);
   const stop = approved > 0 ? await postApproved(run, posting, approved) : null;
   const report = await reportOutreach(db, { runId, job });
@@ -33,7 +40,7 @@ export async function submitOutreach(run: Run<SubmitOutreachSettings>): Promise<
 async function choose(
   run: Run<SubmitOutreachSettings>,
   { accountId }: Posting,
-  within: Omit<Allowance, 'approved'>,
+  { mayRefuse, ...within }: Omit<Allowance, 'approved'> & { readonly mayRefuse: boolean },
 ): Promise<number> {
   const { db, job, runId, client, progress, options } = run;
   const decide = (approved: number) =>
@@ -50,6 +57,10 @@ async function choose(
       progress.advance(candidates);
       return eligible;
     });
+  if (mayRefuse) {
+    await decide(0);
+    return 0;
+  }
   // A plan shows what an approved run would do.
   if (job.approve || client === null) {
     await decide(Number.MAX_SAFE_INTEGER);

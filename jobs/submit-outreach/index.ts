@@ -24,7 +24,8 @@ export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
   // A plan writes a row for each influencer whose decision changed.
   plansInOverlay: false,
   approves: 'submitting influencers, which spends credits',
-  flow: async (run) => (await import('./flow.ts')).submitOutreach(run),
+  heeds: 'refusals',
+  flow: async (run, found) => (await import('./flow.ts')).submitOutreach(run, found),
   fills: ['intake.outreach_candidates', 'ledger.entries', 'bi.outreach_submissions', 'bi.doubts'],
   backfill: {
     needless: (name) =>

@@ -11,12 +11,12 @@ import { explainError, type RunSurroundings, recordRun } from './record-run.ts';
 import { continueRenamedJob, describeStranded, findRenamedJob } from './renamed-job.ts';
 import { type FlowEnd, leaseNames, type RunnableKind } from './runnable-kind.ts';
 import { type TracedRun, traceRun } from './trace-run.ts';
-import { describeUnreadFiles, findUnreadFiles } from './unread-files.ts';
+import { describeUnreadFiles, findUnreadFiles, isHarmless, mayRefuse } from './unread-files.ts';
 
 /** The parts of a job kind that a run needs. */
 export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
   RunnableKind<Settings>,
-  'flow' | 'leases' | 'nouns' | 'plansInOverlay' | 'backfill' | 'checkFile'
+  'flow' | 'leases' | 'nouns' | 'plansInOverlay' | 'backfill' | 'checkFile' | 'heeds'
 >;
 
 export type RunJobOptions<Settings extends JobSettings> = RunSurroundings<Settings> & {
@@ -25,7 +25,12 @@ export type RunJobOptions<Settings extends JobSettings> = RunSurroundings<Settin
 };
 
 /** The result of a run, with its status and exit code. */
-type AccountedRun = FlowEnd & { readonly finished: RunFinished; readonly exitCode: ExitCode };
+type AccountedRun = FlowEnd & {
+  readonly finished: RunFinished;
+  readonly exitCode: ExitCode;
+  /** What a person must decide about files that no source reads, and the next step on a second line. Null: nothing. */
+  readonly unread: string | null;
+};
 
 export type RunResult = AccountedRun & {
   /** Id of the run's trace. Null if no traces are sent. */
@@ -69,8 +74,9 @@ async function runInPhase<Settings extends JobSettings>(
   const record = { job: job.name, kind: job.kind, trace_id: traceId };
   return recordRun({ ...options, record, leases }, async (run) => {
     const result = await account(options, run);
-    const { finished, exitCode, stop } = result;
-    const [problem, problemCode] = stop === null ? [null, null] : [describeStop(stop), stop.kind];
+    const { finished, exitCode, stop, unread } = result;
+    const left = unread === null ? [null, null] : [unread, 'files_unread'];
+    const [problem = null, problemCode = null] = stop === null ? left : [describeStop(stop), stop.kind];
     return { result, end: { status: finished.status, exitCode, report: finished, problem, problemCode } };
   });
 }
@@ -112,11 +118,17 @@ async function account<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
   run: Run<Settings>,
 ): Promise<AccountedRun> {
-  const isWhole = options.options.file === null && !options.draining.aborted;
-  const unread = isWhole ? await findUnreadFiles(options.job, options) : [];
-  const end = await options.kind.flow(run).finally(() => run.progress.end());
-  for (const { what, fix } of describeUnreadFiles(unread)) run.progress.note(`${what} ${fix}`);
-  const lacksFiles = unread.some(({ isExport }) => isExport !== false);
+  const { job, kind: declared, draining } = options;
+  // A run of one file submits whoever waits, too.
+  const isToLook = options.options.file === null || declared.heeds === 'refusals';
+  const files = isToLook && !draining.aborted ? await findUnreadFiles(job, { ...options, db: run.db }) : [];
+  const found = { mayRefuse: files.some(mayRefuse) };
+  const end = await declared.flow(run, found).finally(() => run.progress.end());
+  const findings = describeUnreadFiles(files);
+  for (const { what, fix } of findings) run.progress.note(`${what} ${fix}`);
+  const lacksFiles = !files.every(isHarmless);
+  const [first] = findings;
+  const unread = lacksFiles && first !== undefined ? `${first.what}\n${first.fix}` : null;
   const { kind, counts, amounts } = end.report;
   const stranded = await describeStranded(run.db, [...Object.keys(options.config.jobs), run.job.name]);
   const left =
@@ -138,7 +150,7 @@ async function account<Settings extends JobSettings>(
     counts,
     amounts,
   } as const;
-  return { ...end, stop, finished, exitCode };
+  return { ...end, stop, finished, exitCode, unread };
 }
 
 /** Records only numbers in the trace, so that it contains no personal data. */

@@ -22,14 +22,25 @@ export type FlowEnd<Report extends RunReport = RunReport> = {
 };
 
 /**
+ * What tables say that only a person can judge. `refusals`: who must not be submitted, which cannot be taken back.
+ * `orders`: which orders count less, for example after refunds.
+ */
+export type Heeded = 'refusals' | 'orders';
+
+/**
  * What runs, plans and `doctor` need to know about a job kind. Declared with methods, so that kinds with
  * different settings fit into one list.
  */
 export type RunnableKind<Settings extends JobSettings = JobSettings, Report extends RunReport = RunReport> = {
   readonly kind: Settings['kind'];
   readonly nouns: Nouns;
-  /** Runs the steps of the job, and returns the result. Loaded only when the job runs. */
-  flow(run: Run<Settings>): Promise<FlowEnd<Report>>;
+  /**
+   * Runs the steps of the job, and returns the result. Loaded only when the job runs.
+   *
+   * @param found.mayRefuse a table that no source reads may say who must not be submitted: a kind that submits people
+   *   submits none until a person decides. Only for kinds that heed `refusals`.
+   */
+  flow(run: Run<Settings>, found: { readonly mayRefuse: boolean }): Promise<FlowEnd<Report>>;
   /** What its sources are read for. Null if it reads no exports. */
   purpose(job: Settings): Purpose | null;
   /**
@@ -66,6 +77,8 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
    * @throws FileHeld, KnownError if a run would hold the file.
    */
   checkFile?(file: NewestFile, job: Settings): Promise<string>;
+  /** What a table beside its sources that no source reads may say, so that a person must decide about it. Omitted: nothing. */
+  readonly heeds?: Heeded;
   diagnostics?(): Promise<readonly Diagnostic[]>;
   /** What notices report about jobs of this kind, in addition to what they report about all jobs. */
   readonly watched?: Watched<Settings>;

@@ -4,23 +4,32 @@ import { type JobSettings, UNOWNED_CODES } from '../config/job-fields.ts';
 import { layoutFolders } from '../config/layout-folders.ts';
 import type { PipelineConfig } from '../config/schema.ts';
 import type { SourceSettings } from '../config/source-fields.ts';
+import { EXIT } from '../core/exit-code.ts';
 import type { Finding } from '../core/finding.ts';
 import { FileHeld } from '../core/held/file-held.ts';
 import { KnownError } from '../core/known-error.ts';
+import type { CsvChunk } from '../core/record.ts';
 import { fileName } from '../core/text/file-name.ts';
+import { maskAddresses } from '../core/text/mask-addresses.ts';
 import { WILDCARD } from '../core/time/dated-names.ts';
+import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
+import { smellOf } from '../intake/customers/map/consent-words.ts';
+import { headerWords, isOfAddresses, means } from '../intake/layout/column-words.ts';
 import { loadLayout, loadLayouts } from '../intake/layout/load-layout.ts';
+import type { Layout } from '../intake/layout/to-layout.ts';
 import { openRecords } from '../intake/read/open-records.ts';
 import { createSkipRule, SOME_BYTES } from '../store/exclude.ts';
 import { coversFile, listFiles } from '../store/list-files.ts';
 import { nameInSource, parseSourceUri, pathOfFileUri } from '../store/parse-source-uri.ts';
 import type { SourceClients } from '../store/source-clients.ts';
-import type { RunnableKind } from './runnable-kind.ts';
+import type { Heeded, NewestFile, RunnableKind } from './runnable-kind.ts';
 import { unlessAbandoned } from './watch-run.ts';
 
 /*
  * Exports whose names no pattern matches. A shop that names its files otherwise from one month to the next is read no
- * more, and a run that reads nothing new looks like one without new orders.
+ * more, and a run that reads nothing new looks like one without new orders. And tables that say more about what a source
+ * states: who unsubscribed, or which orders were refunded.
  */
 
 /** A table beside the files of a source that no source of the configuration reads. */
@@ -32,12 +41,21 @@ export type UnreadFile = {
    * could not be.
    */
   readonly isExport: boolean | null;
+  /** What it may say that the job must know (`RunnableKind.heeds`). Null: nothing. */
+  readonly maySay: Heeded | null;
 };
+
+/** True if a file needs no decision: it was looked into, and is none of those that matter. */
+export function isHarmless({ isExport, maySay }: UnreadFile): boolean {
+  return isExport === false && maySay === null;
+}
 
 export type UnreadOptions<Settings extends JobSettings> = {
   readonly config: PipelineConfig;
-  readonly kind: Pick<RunnableKind<Settings>, 'checkFile'>;
+  readonly kind: Pick<RunnableKind<Settings>, 'checkFile' | 'heeds'>;
   readonly sourceClients: SourceClients;
+  /** Tells which ids are those of orders. Null: only the names of columns do. */
+  readonly db: Database | null;
   /** Ends the requests to stores. */
   readonly signal?: AbortSignal;
 };
@@ -53,18 +71,34 @@ const NO_NAME = '[\u0001]';
 const MAX_NAMES = 5_000;
 /** Files of a source whose headers are read, the most similar names first; of the others, it is not known what they are. */
 const MAX_OPENED = 20;
+/** Rows of a table that are looked through, at least, and different ids of a column that are looked up. */
+const MAX_ROWS = 1_000;
+const MAX_IDS = 500;
+/** Shorter ids are also numbers of pieces. */
+const MIN_ID_CHARS = 4;
+/** Names of columns that any table may have. Their cells show whether they are ids of orders. */
+const OF_ANY_TABLE = /^(?:id|uid|no|name|key|code|ref|reference)$/;
 
 /**
  * Finds the tables beside the files of a job's sources that no source reads. Those that an `exclude` or a setting names
  * are known. A place that cannot be listed has none: the run itself reports it.
+ *
+ * @throws KnownError if a place does not answer (exit 1) beside which people may be named who must not be submitted.
  */
 export async function findUnreadFiles<Settings extends JobSettings>(
   job: Settings,
   options: UnreadOptions<Settings>,
 ): Promise<readonly UnreadFile[]> {
   const found = new Map<string, UnreadFile>();
-  for (const name of job.sources) for (const file of await findBeside(job, name, options)) keep(found, file);
+  for (const name of sourcesOf(job, options.config))
+    for (const file of await findBeside(job, name, options)) keep(found, file);
   return [...found.values()];
+}
+
+/** The sources that a job depends on: those it reads or, if it reads none, those of the customers that it submits. */
+function sourcesOf({ sources, customersOf }: JobSettings, { jobs }: PipelineConfig): readonly string[] {
+  if (sources.length > 0 || customersOf === undefined) return sources;
+  return Object.values(jobs).flatMap((job) => (job.customersOf === customersOf ? job.sources : []));
 }
 
 /** The same for one source of the job. */
@@ -85,23 +119,24 @@ async function findBeside<Settings extends JobSettings>(
   unread.sort((one, other) => likeness(other) - likeness(one) || (one < other ? 1 : -1));
   const found: UnreadFile[] = [];
   for (const [at, uri] of unread.entries()) {
-    let isExport: boolean | null = null;
-    if (at < MAX_OPENED) isExport = await wouldBeRead(uri, { ...options, job, source });
-    if (isExport === false && PACKED.test(uri) && likeness(uri) > 0) isExport = null;
-    found.push({ uri, source: name, isExport });
+    const open = { ...options, job, source };
+    const seen = at < MAX_OPENED && !PACKED.test(uri) ? await lookInto(uri, open) : notSeen(options.kind);
+    found.push({ uri, source: name, ...seen });
   }
   return found;
 }
 
-/** Keeps each file once: as an export if it may be one of any source. */
+/** Keeps each file once, as the first that it may be of any source. */
 function keep(found: Map<string, UnreadFile>, file: UnreadFile): void {
   const known = found.get(file.uri);
   if (known === undefined || rankOf(file) < rankOf(known)) found.set(file.uri, file);
 }
 
-/** Exports first, then files that may be exports. */
-function rankOf({ isExport }: UnreadFile): number {
-  return isExport === null ? 1 : isExport ? 0 : 2;
+/** What keeps people from being submitted first, then exports, other tables that matter, and what was not looked into. */
+function rankOf(file: UnreadFile): number {
+  if (file.maySay === 'refusals') return 0;
+  if (file.isExport !== null) return file.isExport ? 1 : isHarmless(file) ? 4 : 2;
+  return 3;
 }
 
 /** The words in the name of a source's files that its pattern fixes, in lower case. */
@@ -111,21 +146,21 @@ function fixedWords(uri: string): readonly string[] {
 }
 
 /** A kind, as far as it checks files. */
-type CheckingKind = Pick<RunnableKind, 'checkFile'> & { readonly kind: string };
+type CheckingKind = Pick<RunnableKind, 'checkFile' | 'heeds'> & { readonly kind: string };
 
-function kindOf({ kind }: JobSettings, kinds: readonly CheckingKind[]): Pick<RunnableKind, 'checkFile'> {
+function kindOf({ kind }: JobSettings, kinds: readonly CheckingKind[]): UnreadOptions<JobSettings>['kind'] {
   return kinds.find((one) => one.kind === kind) ?? {};
 }
 
 /** The same for all jobs of a configuration. A file that a run of one of them would read is an export. */
 export async function findAllUnreadFiles(
   kinds: readonly CheckingKind[],
-  { config, sourceClients }: Omit<UnreadOptions<JobSettings>, 'kind'>,
+  options: Omit<UnreadOptions<JobSettings>, 'kind'>,
 ): Promise<readonly UnreadFile[]> {
   const found = new Map<string, UnreadFile>();
-  for (const job of Object.values(config.jobs)) {
+  for (const job of Object.values(options.config.jobs)) {
     const kind = kindOf(job, kinds);
-    for (const file of await findUnreadFiles(job, { config, kind, sourceClients })) keep(found, file);
+    for (const file of await findUnreadFiles(job, { ...options, kind })) keep(found, file);
   }
   return [...found.values()];
 }
@@ -140,14 +175,14 @@ export type UnreadSurvey = {
 /** The same, all sources at a time, for somebody who waits: a place that does not answer within this time is named instead. */
 export async function surveyUnreadFiles(
   kinds: readonly CheckingKind[],
-  { config, sourceClients }: Omit<UnreadOptions<JobSettings>, 'kind' | 'signal'>,
+  options: Omit<UnreadOptions<JobSettings>, 'kind' | 'signal'>,
   { withinMs }: { withinMs: number },
 ): Promise<UnreadSurvey> {
   const found = new Map<string, UnreadFile>();
   const unanswered = new Set<string>();
   const signal = AbortSignal.timeout(withinMs);
   const look = async (job: JobSettings, name: string): Promise<void> => {
-    const work = findBeside(job, name, { config, kind: kindOf(job, kinds), sourceClients, signal });
+    const work = findBeside(job, name, { ...options, kind: kindOf(job, kinds), signal });
     try {
       for (const file of await unlessAbandoned(work, signal)) keep(found, file);
     } catch (error) {
@@ -155,8 +190,8 @@ export async function surveyUnreadFiles(
       unanswered.add(name);
     }
   };
-  const jobs = Object.values(config.jobs);
-  await Promise.all(jobs.flatMap((job) => job.sources.map((name) => look(job, name))));
+  const jobs = Object.values(options.config.jobs);
+  await Promise.all(jobs.flatMap((job) => sourcesOf(job, options.config).map((name) => look(job, name))));
   return { files: [...found.values()], unanswered: [...unanswered] };
 }
 
@@ -181,15 +216,16 @@ export type WouldRead = { readonly source: string; readonly uri: string | null }
 export async function findReaders(
   uri: string,
   kinds: readonly CheckingKind[],
-  { config, sourceClients }: Omit<UnreadOptions<JobSettings>, 'kind'>,
+  options: Omit<UnreadOptions<JobSettings>, 'kind'>,
 ): Promise<readonly WouldRead[]> {
+  const { config } = options;
   const found = new Map<string, WouldRead>();
   for (const job of Object.values(config.jobs))
     for (const name of job.sources) {
       const source = config.sources[name];
       if (source === undefined || found.has(name)) continue;
       const kind = kindOf(job, kinds);
-      if ((await wouldBeRead(uri, { job, source, config, kind, sourceClients })) === true)
+      if ((await lookInto(uri, { ...options, kind, job, source })).isExport === true)
         found.set(name, { source: name, uri: uriFor(source.uri, uri) });
     }
   return [...found.values()];
@@ -208,39 +244,73 @@ function uriFor(pattern: string, uri: string): string | null {
   return join(folder, dirname(path) === folder ? names : `**/${names}`);
 }
 
-/** Says which files no source reads and what to do, exports first. Empty if there are none. */
+/** True if a file may say who must not be submitted: until a person decides about it, nothing is. */
+export function mayRefuse({ maySay }: UnreadFile): boolean {
+  return maySay === 'refusals';
+}
+
+/** Says which files no source reads and what to do, the most important first. Empty if there are none. */
 export function describeUnreadFiles(files: readonly UnreadFile[]): readonly Finding[] {
-  const groups = Map.groupBy(files, (file) => `${rankOf(file)} ${file.source}`);
-  return [...groups].sort().map(([key, group]) => {
-    const source = key.slice(2);
-    const names = group.slice(0, MAX_NAMED).map(({ uri }) => fileName(uri));
-    const listed = `${names.join(', ')}${group.length > names.length ? ', …' : ''}`;
-    const them = group.length === 1 ? 'it' : 'them';
-    const exclude = `list ${them} under exclude of sources.${source}`;
-    const about = `source ${source}`;
-    if (key.startsWith('1'))
-      return {
-        status: 'warning',
-        about,
-        what: `No source reads ${listed}, and ${group.length === 1 ? 'it was' : `these ${group.length} were`} not looked into.`,
-        why: `${group.length === 1 ? 'It' : 'They'} may be exports that do not count: packed files and workbooks are not opened, nor more than ${MAX_OPENED} other tables, nor what cannot be read.`,
-        fix: `If ${them === 'it' ? 'it is' : 'they are'} no export, ${exclude}. Otherwise save ${them} as CSV under a name that its uri matches.`,
-      };
-    return key.startsWith('0')
-      ? {
-          status: 'warning',
-          about,
-          what: `No source reads ${listed}, although ${group.length === 1 ? 'it has' : 'they have'} the columns of this source.`,
-          why: `The pattern in its uri does not match ${group.length === 1 ? 'this name' : 'these names'}, so what ${them === 'it' ? 'it states' : 'they state'} does not count.`,
-          fix: `Write a pattern that matches ${them} as uri of sources.${source}, or ${exclude}.`,
-        }
-      : {
-          status: 'warning',
-          about,
-          what: `No source reads ${listed}, in the same folder.`,
-          fix: `If you need ${them}, add a source:  npx influencer-sync init <file> shows what ${them === 'it' ? 'it is' : 'they are'}. Otherwise ${exclude}.`,
-        };
+  const groups = Map.groupBy(files, (file) => `${rankOf(file)} ${file.isExport} ${file.source}`);
+  return [...groups].sort().flatMap(([, group]) => {
+    const [first] = group;
+    return first === undefined ? [] : [describeGroup(first, group)];
   });
+}
+
+/** Describes files of one source of which the same is known. */
+function describeGroup({ source, isExport, maySay }: UnreadFile, group: readonly UnreadFile[]): Finding {
+  const isOne = group.length === 1;
+  const names = group.slice(0, MAX_NAMED).map(({ uri }) => maskAddresses(fileName(uri)));
+  const listed = `${names.join(', ')}${group.length > names.length ? ', …' : ''}`;
+  const [they, them] = isOne ? ['it', 'it'] : ['they', 'them'];
+  const about = `source ${source}`;
+  const exclude = `list ${them} under exclude of sources.${source}`;
+  const isKnown =
+    isExport === null
+      ? `${isOne ? 'it was' : `these ${group.length} were`} not looked into`
+      : `${they} ${isOne ? 'has' : 'have'} the columns of this source`;
+  const held = `${isOne ? 'It' : 'They'} may say who must not be submitted, so nothing is submitted until you decide.`;
+  const ofPeople = isExport === false ? `${they} may be about people` : isKnown;
+  const limits = `Packed files and workbooks are not opened, nor more than ${MAX_OPENED} other tables, nor what is empty or cannot be read.`;
+  if (maySay === 'refusals')
+    return {
+      status: 'warning',
+      about,
+      what: `No source reads ${listed}, ${isExport === true ? 'although' : 'and'} ${ofPeople}. ${held}`,
+      why: isExport === null ? limits : 'What was submitted cannot be taken back.',
+      fix: `If ${they} ${isOne ? 'says' : 'say'} who refused, add a source that reads ${them} (docs/customers.md). Otherwise ${exclude}.`,
+    };
+  if (isExport === null)
+    return {
+      status: 'warning',
+      about,
+      what: `No source reads ${listed}, and ${isKnown}.`,
+      why: `${isOne ? 'It' : 'They'} may be exports that do not count. ${limits}`,
+      fix: `If ${isOne ? 'it is' : 'they are'} no export, ${exclude}. Otherwise save ${them} as CSV under a name that its uri matches.`,
+    };
+  if (isExport)
+    return {
+      status: 'warning',
+      about,
+      what: `No source reads ${listed}, although ${isKnown}.`,
+      why: `The pattern in its uri does not match ${isOne ? 'this name' : 'these names'}, so what ${they} ${isOne ? 'states' : 'state'} does not count.`,
+      fix: `Write a pattern that matches ${them} as uri of sources.${source}, or ${exclude}.`,
+    };
+  if (maySay === 'orders')
+    return {
+      status: 'warning',
+      about,
+      what: `No source reads ${listed}, although ${they} may be about orders of this source.`,
+      why: `If ${they} ${isOne ? 'lists' : 'list'} refunds or cancellations, these orders are credited for too much.`,
+      fix: `npx influencer-sync init <file> shows what ${isOne ? 'it is' : 'they are'}. If ${they} ${isOne ? 'lowers' : 'lower'} orders, read exports that state it with the order. Otherwise ${exclude}.`,
+    };
+  return {
+    status: 'warning',
+    about,
+    what: `No source reads ${listed}, in the same folder.`,
+    fix: `If you need ${them}, add a source:  npx influencer-sync init <file> shows what ${isOne ? 'it is' : 'they are'}. Otherwise ${exclude}.`,
+  };
 }
 
 const MAX_NAMED = 5;
@@ -263,7 +333,7 @@ function knownPaths(config: PipelineConfig): ReadonlySet<string> {
  */
 async function listBeside(
   source: SourceSettings,
-  { sourceClients: clients, signal: ending }: Pick<UnreadOptions<JobSettings>, 'sourceClients' | 'signal'>,
+  { sourceClients: clients, signal: ending, kind }: Omit<UnreadOptions<JobSettings>, 'config'>,
 ): Promise<readonly string[]> {
   const place = parseSourceUri(source.uri);
   // Such a source says that only the last days are listed: a look at all names would cost what it saves.
@@ -294,7 +364,9 @@ async function listBeside(
   try {
     await Array.fromAsync(listFiles({ ...source, uri }, { clients, onSkipped, signal }));
   } catch (error) {
-    if (!enough.signal.aborted && !(error instanceof KnownError)) throw error;
+    if (enough.signal.aborted) return found;
+    if (!(error instanceof KnownError)) throw error;
+    if (kind.heeds === 'refusals' && error.details.exitCode === EXIT.crash) throw error;
   }
   return found;
 }
@@ -304,18 +376,24 @@ async function isCovered(uri: string, { sources }: PipelineConfig): Promise<bool
   return false;
 }
 
-/** Checks a header as `doctor` checks that of the newest file. @returns null if the file cannot be read now. */
-async function wouldBeRead<Settings extends JobSettings>(
+type LookOptions<Settings extends JobSettings> = UnreadOptions<Settings> & {
+  readonly job: Settings;
+  readonly source: SourceSettings;
+};
+
+type Seen = Pick<UnreadFile, 'isExport' | 'maySay'>;
+
+/** What is known of a file that cannot be looked into: it may be an export, and may say whatever matters. */
+function notSeen({ heeds }: Pick<RunnableKind, 'heeds'>): Seen {
+  return { isExport: null, maySay: heeds ?? null };
+}
+
+/** Looks at the header of a file as `doctor` looks at that of the newest one, and at its first rows. */
+async function lookInto<Settings extends JobSettings>(
   uri: string,
-  {
-    job,
-    source,
-    config,
-    kind,
-    sourceClients: clients,
-    signal,
-  }: UnreadOptions<Settings> & { readonly job: Settings; readonly source: SourceSettings },
-): Promise<boolean | null> {
+  { job, source, config, kind, db, sourceClients: clients, signal }: LookOptions<Settings>,
+): Promise<Seen> {
+  const { heeds = null } = kind;
   try {
     const folders = layoutFolders(config.path);
     const layout = loadLayout(source.layout, folders);
@@ -324,13 +402,85 @@ async function wouldBeRead<Settings extends JobSettings>(
     const within = { clients, ...(signal === undefined ? {} : { signal }) };
     for await (const file of listFiles({ ...source, uri: at }, within)) {
       const open = () => openRecords(file, layout, { source, ...within }).records;
-      await kind.checkFile?.({ layout, otherLayouts, source, open }, job);
-      return kind.checkFile !== undefined;
+      const table = { ...(await readStart(open())), name: fileName(uri) };
+      const isExport = await wouldBeRead({ layout, otherLayouts, source, open }, { job, kind });
+      if (isExport === null) return notSeen(kind);
+      const says =
+        heeds === 'refusals'
+          ? isExport || namesPeople(table)
+          : heeds === 'orders' && (isExport || (await namesOrders(table, { layout, source, db })));
+      return { isExport, maySay: says ? heeds : null };
     }
-    return null;
   } catch (error) {
-    if (error instanceof FileHeld) return error.reason.isTransient === true ? null : false;
-    if (error instanceof KnownError) return null;
-    throw error;
+    if (!(error instanceof FileHeld || error instanceof KnownError)) throw error;
   }
+  return notSeen(kind);
+}
+
+/** Returns true if a run would read the file, and null if that cannot be known now. */
+async function wouldBeRead<Settings extends JobSettings>(
+  file: NewestFile,
+  { job, kind }: Pick<LookOptions<Settings>, 'job' | 'kind'>,
+): Promise<boolean | null> {
+  try {
+    await kind.checkFile?.(file, job);
+    return kind.checkFile !== undefined;
+  } catch (error) {
+    if (!(error instanceof FileHeld)) throw error;
+    return error.reason.isTransient === true ? null : false;
+  }
+}
+
+/** The beginning of a table, and the name of its file. */
+type TableStart = {
+  readonly name: string;
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+};
+
+/** Reads the header and the first rows, with those that are no records. @throws FileHeld if there is no header. */
+async function readStart(chunks: AsyncIterable<CsvChunk>): Promise<Omit<TableStart, 'name'>> {
+  const rows: (readonly string[])[] = [];
+  let names: readonly string[] = [];
+  for await (const { header, records, lost } of chunks) {
+    names = header;
+    for (const { cells } of [...records, ...lost]) rows.push(cells ?? []);
+    if (rows.length >= MAX_ROWS) break;
+  }
+  return { header: names, rows };
+}
+
+/** True if a table has addresses, or its name or that of a column is about permission. */
+function namesPeople({ name, header, rows }: TableStart): boolean {
+  const [stem = ''] = name.split('.');
+  const isOfPermission = [stem, ...header].some((text) =>
+    ['refusal', 'consent'].includes(smellOf(text) ?? ''),
+  );
+  if (isOfPermission || header.some(isOfAddresses)) return true;
+  // A list without a header begins with an address.
+  return [header, ...rows].some((cells) => cells.some((cell) => maskAddresses(cell) !== cell));
+}
+
+/** True if a table has ids of orders of the source, or its name says that it is about refunds or cancellations. */
+async function namesOrders(
+  { name, header, rows }: TableStart,
+  { layout, source, db }: { layout: Layout; source: SourceSettings; db: Database | null },
+): Promise<boolean> {
+  const [stem = ''] = name.split('.');
+  if (means(stem, 'refunded') || means(stem, 'cancelled')) return true;
+  const { order_id: ids = [], order_name: orderNames = [], group = [] } = layout.columns;
+  const known = new Set([...ids, ...orderNames, ...group].map(headerWords));
+  const isNamed = header.map(headerWords).some((words) => known.has(words) && !OF_ANY_TABLE.test(words));
+  if (isNamed || db === null) return isNamed;
+  const columns = header.map((_, at) => {
+    const cells = rows.map((row) => row[at]?.trim() ?? '').filter((cell) => cell.length >= MIN_ID_CHARS);
+    return [...new Set(cells)].slice(0, MAX_IDS);
+  });
+  const found = await rowsOf<{ id: string }>(db)`
+    select distinct order_id as id from intake.orders
+    where source = ${source.name} and is_current and order_id = any (${columns.flat()}::text[])`;
+  const orders = new Set(found.map(({ id }) => id));
+  return columns.some(
+    (cells) => cells.length > 0 && 2 * cells.filter((id) => orders.has(id)).length > cells.length,
+  );
 }

@@ -77,6 +77,59 @@ describe('a file that no source reads', () => {
   });
 });
 
+describe('a table beside the orders that no source reads', () => {
+  async function openBeside(layout = 'generic'): Promise<Workshop> {
+    const shop = await openWorkshop({
+      flow: `
+sources:
+  shop: {uri: "./exports/orders*.csv", layout: ${layout}, order_platform: shopify, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv}
+`,
+    });
+    shop.drop('orders.csv', toCsv([{ id: 'R-1001' }, { id: 'R-1002' }]));
+    return shop;
+  }
+
+  it.each([
+    ['has the id of orders by its name in the layout', 'tabelle.csv', 'Order-ID,Betrag\nR-9,5.00\n'],
+    ['is named after refunds', 'refunds.csv', 'Ref,Amount\nx,5.00\n'],
+    ['is named after cancellations', 'cancellations-2026.csv', 'Ref\nx\n'],
+  ])('needs a decision if it %s', async (_what, name, content) => {
+    const shop = await openBeside();
+    shop.drop(name, content);
+    const run = await shop.cli('run', 'orders');
+    expect(run.exitCode).toBe(3);
+    expect(run.stderr).toContain(`No source reads ${name}, although it may be about orders of this source`);
+    expect(await shop.posted()).toEqual(['R-1001', 'R-1002']);
+  });
+
+  it('needs a decision if its cells are ids of known orders, and run, plan, status and doctor say so', async () => {
+    const shop = await openBeside();
+    expect(await shop.run()).toMatchObject({ exitCode: 0 });
+    shop.drop('tabelle.csv', 'Vorgang,Betrag\nR-1001,5.00\n,\n');
+    const said = 'No source reads tabelle.csv, although it may be about orders of this source';
+    for (const command of ['run', 'plan']) {
+      const { exitCode, stderr } = await shop.cli(command, 'orders');
+      expect({ command, exitCode }).toEqual({ command, exitCode: 3 });
+      expect(stderr).toContain(said);
+    }
+    for (const command of ['status', 'doctor'])
+      expect((await shop.cli(command)).stdout.replaceAll(/\s+/g, ' ')).toContain(said);
+  });
+
+  it.each([
+    ['products', 'Id,Name,Price\n1,Lipstick,12.00\n2,Cream,20.00\n'],
+    ['payouts', 'Payout,Amount\nP-7001,812.30\n'],
+  ])('is only named if it has %s', async (name, content) => {
+    const shop = await openBeside();
+    shop.drop(`${name}.csv`, content);
+    const run = await shop.cli('run', 'orders');
+    expect(run.exitCode).toBe(0);
+    expect(run.stderr).toContain(`No source reads ${name}.csv, in the same folder.`);
+  });
+});
+
 describe('an untrustworthy file', () => {
   it('that is a truncated gzip is held and not counted, and is read after its correction', async () => {
     const shop = await openWorkshop();

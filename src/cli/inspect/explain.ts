@@ -239,7 +239,9 @@ async function whoCouldRead(uri: string, config: PipelineConfig): Promise<string
   const { findReaders } = await import('../../runs/unread-files.ts');
   const { openSourceClients } = await import('../../store/source-clients.ts');
   const sourceClients = openSourceClients();
-  const readers = await findReaders(uri, jobKinds, { config, sourceClients }).finally(sourceClients.close);
+  const readers = await findReaders(uri, jobKinds, { config, sourceClients, db: null }).finally(
+    sourceClients.close,
+  );
   const fixes = readers.map(({ source, uri: pattern }) =>
     pattern === null
       ? `The source ${source} could read it: write a uri that matches it.`

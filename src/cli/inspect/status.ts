@@ -35,26 +35,27 @@ async function showStatus(output: Output, options: Options): Promise<void> {
   const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
   const config = await openConfigToRead(output, options);
   const lost: KnownError[] = [];
-  const status = await withDatabase(
+  const sourceClients = openSourceClients();
+  const { status, survey } = await withDatabase(
     config,
-    (db) =>
-      readStatus(db, {
+    async (db) => ({
+      status: await readStatus(db, {
         sources: Object.keys(config.sources),
         queued: Object.values(config.sources).flatMap(({ name, events }) => (events === null ? [] : [name])),
         ...(options.exact === true ? {} : { limit: COUNTED }),
       }),
+      survey: await surveyUnreadFiles(
+        jobKinds,
+        { config, sourceClients, db },
+        { withinMs: PLACES_WITHIN_MS },
+      ),
+    }),
     { onLost: (problem) => lost.push(problem) },
-  );
+  ).finally(sourceClients.close);
   const [problem = null] = lost;
   const next = nextSlots(Object.values(config.jobs), new Date());
   const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
   output.show(describeStatus({ status, config, did: didOf, next }));
-  const sourceClients = openSourceClients();
-  const survey = await surveyUnreadFiles(
-    jobKinds,
-    { config, sourceClients },
-    { withinMs: PLACES_WITHIN_MS },
-  ).finally(sourceClients.close);
   const { files: unreadFiles, unanswered } = survey;
   output.emit({ event: 'status', ...status, unreadFiles, unanswered, ledger, nextSlots: next });
   for (const finding of [...describeUnreadFiles(unreadFiles), ...describeUnanswered(survey, config)])

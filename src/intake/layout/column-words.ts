@@ -105,9 +105,18 @@ export function sumsUp(cell: string): boolean {
   return SUMS_UP.test(cell.trim());
 }
 
+/** Columns of e-mail addresses. */
+const ADDRESSES = termsIn(`mail, courriel, correo, sähköposti, e post, epost, メール, بريد`);
+
+/** True if the name of a column says that its cells are e-mail addresses, or what else of mail. */
+export function isOfAddresses(header: string): boolean {
+  return says(headerWords(header), ADDRESSES);
+}
+
 /** Columns of who bought or sold something, where they live and how they are reached, and of what somebody wrote about them. */
-const PEOPLE =
-  termsIn(`name, naam, namn, navn, =nom, =noms, prénom, =nombre, =nombres, apellido, =nome, cognome, =imię, imię i,
+const PEOPLE = [
+  ...ADDRESSES,
+  ...termsIn(`name, naam, namn, navn, =nom, =noms, prénom, =nombre, =nombres, apellido, =nome, cognome, =imię, imię i,
     nazwisk, =jméno, příjmení, =nimi, etunimi, sukunimi, 氏名, 名前, フリガナ, =姓, =名, اسم, buyer, purchaser, recipient,
     attendee, =guest, holder, customer, kunde, klant, client, klient, =kund, acheteur, destinat, comprador,
     acquirente, nabywc, odbiorc, zákazník, asiakas, 注文者, 購入者, 顧客, お客様, 会員, عميل, cashier, cassier, kassier,
@@ -115,10 +124,11 @@ const PEOPLE =
     address, adres, osoite, street, straße, strasse, straat, =rue, =ulica, =calle, direccion, indirizzo, endereço,
     logradouro, =bairro, 住所, عنوان, zip, =cep, =cap, =plz, postal, postcode, post code, kod pocztowy, =psč, 郵便,
     =city, =town, =ort, wohnort, =ville, ciudad, =città, cidade, =miasto, =město, =stad, kaupunki, phone, telefon,
-    telefoon, mobile, =gsm, celular, =móvil, whatsapp, 電話, هاتف, mail, courriel, correo, メール, بريد, birth, geburt,
+    telefoon, mobile, =gsm, celular, =móvil, whatsapp, 電話, هاتف, birth, geburt,
     geboorte, naissance, nacimiento, nascita, nascimento, urodz, narození, =cpf, =cnpj, =nif, =dni, codice fiscale,
     =pesel, iban, =ip, note, comment, message, notiz, bemerk, opmerk, remark, remarque, comentario, observa, uwagi,
-    poznámk, 備考`);
+    poznámk, 備考`),
+];
 
 /** True if the name of a column says, or lets suppose, that its cells are about people: they are not shown. */
 export function isOfPeople(header: string): boolean {

@@ -94,3 +94,76 @@ it('a file with amounts in another format is held; the reason names column, line
   shop.reconfigure('limits: {', 'limits: {max_unreadable_share: 1, ');
   expect((await shop.identify()).finished).toMatchObject({ counts: { files: 1, submitted: 20 } });
 });
+
+describe('a table beside the customers that no source reads', () => {
+  const LISTED = '{uri: ./exports/, layout';
+  const said = 'It may say who must not be submitted, so nothing is submitted until you decide.';
+
+  async function openBeside() {
+    const shop = await openCustomers({ layout: 'shopify-customers', consent: 'recorded' });
+    shop.reconfigure(LISTED, '{uri: "./exports/customers*.csv", layout');
+    shop.drop('customers.csv', SHOPIFY);
+    return shop;
+  }
+
+  it('and that has addresses lets nobody be submitted, in whole or by file, until it is excluded; plan, status and doctor say so', async () => {
+    const shop = await openBeside();
+    shop.drop('stopp.csv', 'Adresse\nann@example.com\n');
+    for (const args of [[], ['--file', 'customers.csv']]) {
+      const run = await shop.cli('run', 'customers', ...args);
+      expect(run.exitCode).toBe(3);
+      expect(run.stderr.replaceAll(/\s+/g, ' ')).toContain(
+        `No source reads stopp.csv, and it may be about people. ${said}`,
+      );
+      expect(run.stderr).not.toContain('ann@');
+      expect(await queuedAt(shop.sandbox.url)).toEqual([]);
+    }
+    expect((await shop.plan()).exitCode).toBe(3);
+    for (const command of ['status', 'doctor'])
+      expect((await shop.cli(command)).stdout.replaceAll(/\s+/g, ' ')).toContain(said);
+    shop.reconfigure('consent: recorded', 'consent: recorded, exclude: [stopp.csv]');
+    expect((await shop.identify()).exitCode).toBe(0);
+    expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com']);
+  });
+
+  it.each([
+    ['has a column of addresses', 'list.csv', 'E-Mail;Grund\n;verzogen\n'],
+    ['has a column of refusals', 'list.csv', 'Customer ID,Unsubscribed\n17,yes\n'],
+    ['has no header', 'list.txt', 'ann@example.com\ncy@example.com\n'],
+    ['is named like a list of refusals', 'unsubscribed.csv', 'sha256\n9f2c\n'],
+    ['is empty', 'list.csv', ''],
+    ['has a blank header', 'list.csv', '\n\n'],
+    ['is a workbook', 'list.xlsx', 'PK'],
+    ['is an export of the source under another name', 'kunden.csv', SHOPIFY],
+  ])('lets nobody be submitted if it %s', async (_what, name, content) => {
+    const shop = await openBeside();
+    shop.drop(name, content);
+    expect((await shop.identify()).exitCode).toBe(3);
+    expect(await queuedAt(shop.sandbox.url)).toEqual([]);
+  });
+
+  it('and that is about no people is only named', async () => {
+    const shop = await openBeside();
+    shop.drop('stock.csv', 'Sku,Stock\nA-1,2\n');
+    const run = await shop.cli('run', 'customers');
+    expect(run.exitCode).toBe(0);
+    expect(run.stderr).toContain('No source reads stock.csv, in the same folder.');
+    expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com']);
+  });
+
+  it('lets the customers be submitted once a source reads it as a list of refusals', async () => {
+    const shop = await openBeside();
+    mkdirSync(join(shop.folder, 'layouts'));
+    shop.write(
+      'layouts/refused.yaml',
+      'title: Refused\ncolumns: {email: [Adresse]}\nrequired: [email]\nconsent: {refused: [{columns: [Adresse], not_blank: true}]}\n',
+    );
+    shop.drop('stopp.csv', 'Adresse\nann@example.com\n');
+    expect((await shop.identify()).exitCode).toBe(3);
+    shop.reconfigure('jobs:', '  refused: {uri: ./exports/stopp.csv, layout: refused}\njobs:');
+    shop.reconfigure('source: shop', 'source: [shop, refused]');
+    const { exitCode, finished } = await shop.identify();
+    expect({ exitCode, counts: finished?.counts }).toMatchObject({ exitCode: 0, counts: { submitted: 0 } });
+    expect(await queuedAt(shop.sandbox.url)).toEqual([]);
+  });
+});

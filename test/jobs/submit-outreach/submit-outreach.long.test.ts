@@ -1,7 +1,10 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { leasesAreOver } from '../../runs/workshop.ts';
 import { killsOfJob } from '../../support/property-runs.ts';
+import { readEvents } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { idOf, openOutreach, type Person } from './story.ts';
 
@@ -191,6 +194,28 @@ describe('the size of a run', () => {
       counts: { submitted: 0, already: 1, waiting: { approval: 2 } },
     });
     expect(await shop.submit('--yes')).toMatchObject({ code: 0, counts: { submitted: 2 } });
+  });
+
+  it('submits nothing, not even approved, while a table beside the customers may say who refused', async () => {
+    const shop = await openOutreach('platform: instagram, credits: 40, approve: true', {
+      env: { CUSTOMER_HASH_KEY: '5b1f0c7d9e2a4c6688aa0b1c2d3e4f50' },
+    });
+    const path = join(shop.folder, 'pipeline.yaml');
+    const flow = readFileSync(path, 'utf8')
+      .replace('sources: {}', 'sources: {shop: {uri: "./exports/customers*.csv", layout: generic-customers}}')
+      .replace('jobs:', 'jobs:\n  customers: {kind: identify-customers, source: shop, brand_id: 4819}');
+    shop.write('pipeline.yaml', `customers: {hash_key: "\${CUSTOMER_HASH_KEY:-}"}\n${flow}`);
+    await shop.meet(many(3));
+    shop.drop('stopp.csv', 'Adresse\nann@example.com\n');
+    const held = await shop.submit();
+    expect(held).toMatchObject({ code: 3, counts: { submitted: 0, waiting: { approval: 3 } } });
+    const said = 'so nothing is submitted until you decide';
+    expect((await shop.cli('run', 'outreach')).stderr.replaceAll(/\s+/g, ' ')).toContain(said);
+    const runs = readEvents(await shop.cli('runs', '--job', 'outreach', '--json'));
+    expect(runs[0]).toMatchObject({ problem: expect.stringContaining(said) });
+    expect(await shop.submissions()).toEqual([]);
+    rmSync(join(shop.folder, 'exports', 'stopp.csv'));
+    expect(await shop.submit()).toMatchObject({ code: 0, counts: { submitted: 3 } });
   });
 
   it('needs approval again for submissions that an approved run could not send', async () => {

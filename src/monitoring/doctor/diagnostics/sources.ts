@@ -33,7 +33,8 @@ export const sources: Diagnostic = {
     const findings: Finding[] = [];
     for (const source of Object.values(patient.config.sources))
       findings.push(...(await lookAtSource(patient, source)));
-    return [...findings, ...describeUnreadFiles(await findAllUnreadFiles(patient.kinds, patient))];
+    const looking = { ...patient, db: patient.hasTables ? patient.db : null };
+    return [...findings, ...describeUnreadFiles(await findAllUnreadFiles(patient.kinds, looking))];
   },
 };
 

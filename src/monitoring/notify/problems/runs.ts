@@ -234,9 +234,12 @@ function isUnexplained({ kind, run }: JobRun): boolean {
 
 /** What a run left for a person, each part as a clause: `2 deals could not be read`. */
 function leftOf({ kind, run }: JobRun): readonly string[] {
-  return run.status !== 'issues' || run.counts === null
-    ? []
-    : (kind.watched?.leftForPerson?.(run.counts) ?? []);
+  if (run.status !== 'issues' || run.counts === null) return [];
+  const isForPerson = run.exitCode === EXIT.rowsRejected && run.problem !== null;
+  return [
+    ...(isForPerson ? [wordsOf(run.problem).replace(/\.$/, '')] : []),
+    ...(kind.watched?.leftForPerson?.(run.counts) ?? []),
+  ];
 }
 
 function attentionTo(
