@@ -96,7 +96,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
             note: details.adjustments
               .map(
                 ({ kind, currency, entries, amount }) =>
-                  `${kind} ${formatCount(entries)}${currency === null || Number(amount) === 0 ? '' : ` (${formatMoney(amount, currency)})`}`,
+                  `${kind} ${formatCount(entries)}${currency === null || Number(amount) === 0 ? '' : ` (${formatMoney(amount, currency)}${kind === 'held' ? ' when posted' : ''})`}`,
               )
               .join(', '),
             why: 'The service has no operation to correct an order, so nothing was sent. Each change is recorded as an adjustment.',

@@ -609,6 +609,8 @@ describe('the summary of a run', () => {
         sent: 0,
         sentAmount: null,
         sentWithoutAmount: 0,
+        postedAmount: null,
+        sentRefunded: null,
       },
     ];
     const planned = { ...report, counts, details: { ...details, dispositions, heldOrders } };

@@ -275,3 +275,25 @@ describe('a run that cannot start', () => {
     expect(stderr).toContain('Existing jobs: orders.');
   });
 });
+
+it.each([
+  [
+    '1249.00,249.00',
+    '1 order of shop, 1,249.00 EUR, 249.00 EUR of it refunded by now: status "teilweise_erstattet"',
+  ],
+  ['39.00,0.00', '1 order of shop, 1,249.00 EUR when posted, now 39.00 EUR: status "teilweise_erstattet"'],
+  ['1249.00,0.00', '1 order of shop, 1,249.00 EUR: status "teilweise_erstattet"'],
+])(
+  'an order that was posted and has a new status that is not known says what is at stake: %s',
+  async (amounts, said) => {
+    const shop = await openWorkshop();
+    const header = 'order_id,order_revenue,refunded_amount,currency,discount_codes,placed_at,status';
+    const rowOf = (sums: string, status: string) =>
+      `${header}\no1,${sums},EUR,MIA10,2026-04-10T11:11:26Z,${status}\n`;
+    shop.drop('orders-2026-04-30.csv', rowOf('1249.00,0.00', 'paid'));
+    expect(await shop.run()).toMatchObject({ exitCode: 0 });
+    shop.drop('orders-2026-05-31.csv', rowOf(amounts, 'teilweise erstattet'));
+    for (const args of [['plan', 'orders'], ['run', 'orders'], ['review', '--held'], ['status']])
+      expect((await shop.cli(...args)).stdout.replaceAll(/\s+/g, ' ')).toContain(said);
+  },
+);

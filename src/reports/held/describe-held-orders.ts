@@ -1,5 +1,5 @@
 import { heldReason, OTHER_WORDS, sayWord } from '../../core/held/held-order.ts';
-import { formatAmounts, formatAtLeast, formatKnown } from '../../core/money.ts';
+import { type DecimalText, formatAmounts, formatAtLeast, formatKnown } from '../../core/money.ts';
 import { sumOrders } from '../../core/order.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
@@ -129,11 +129,26 @@ export function formatHeld(groups: readonly HeldAmount[]): string {
   );
 }
 
-/** Formats what those of them come to that were posted before, as `formatHeld`. */
+/**
+ * Formats what those of them come to that were posted before, and what is at stake: `1,249.00 EUR, 249.00 EUR of it
+ * refunded by now`, or `1,249.90 EUR when posted, now 1,000.00 EUR`.
+ */
 export function formatPosted(groups: readonly HeldGroup[]): string {
-  return formatHeld(
+  const now = formatHeld(
     groups.map((group) => ({ ...group, amount: group.sentAmount, withoutAmount: group.sentWithoutAmount })),
   );
+  const of = groups.filter(({ sent }) => sent > 0);
+  const posted = formatAmounts(moneyOf(of, ({ postedAmount }) => postedAmount));
+  const refunded = formatAmounts(moneyOf(of, ({ sentRefunded }) => sentRefunded));
+  const isChanged = of.every(({ postedAmount }) => postedAmount !== null) && posted !== '' && posted !== now;
+  return `${isChanged ? `${posted} when posted, now ` : ''}${now}${refunded === '' ? '' : `, ${refunded} of it refunded by now`}`;
+}
+
+function moneyOf(groups: readonly HeldGroup[], read: (group: HeldGroup) => DecimalText | null) {
+  return groups.flatMap((group) => {
+    const amount = read(group);
+    return amount === null ? [] : [{ amount, currency: group.currency }];
+  });
 }
 
 /** Says how many orders are held, with their money: `3 held orders (30.00 EUR) and 1 order posted before (5.00 EUR)`. */

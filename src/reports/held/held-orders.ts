@@ -37,6 +37,10 @@ export type HeldGroup = {
   readonly sent: number;
   readonly sentAmount: DecimalText | null;
   readonly sentWithoutAmount: number;
+  /** What they came to when they were posted. Null: nothing was posted, or in another currency than they have now. */
+  readonly postedAmount: DecimalText | null;
+  /** How much of `sentAmount` was refunded by now, as far as it is stated. Null: nothing is. */
+  readonly sentRefunded: DecimalText | null;
   /** When the first of them was decided. */
   readonly since: Date;
 };
@@ -166,7 +170,10 @@ export function listHeldGroups(db: Database, filter: HeldFilter = {}) {
       coalesce(sum(unknown) filter (where not is_sent), 0)::integer as "withoutAmount",
       coalesce(sum(orders) filter (where is_sent), 0)::float8 as sent,
       sum(amount) filter (where is_sent) as "sentAmount",
-      coalesce(sum(unknown) filter (where is_sent), 0)::integer as "sentWithoutAmount", min(since) as since
+      coalesce(sum(unknown) filter (where is_sent), 0)::integer as "sentWithoutAmount",
+      case when bool_and(orders = in_currency) filter (where is_sent)
+        then sum(posted) filter (where is_sent) end as "postedAmount",
+      nullif(sum(refunded) filter (where is_sent), 0) as "sentRefunded", min(since) as since
     from (
       select a.*, case when ${isOtherWord} then ${OTHER_WORDS} else a.word end as status
       from (
@@ -175,10 +182,13 @@ export function listHeldGroups(db: Database, filter: HeldFilter = {}) {
           select a.*, sum(orders) over (partition by a.job, a.source, a.reason, a.word collate "C") as uses
           from (
             select job, source, reason, word, currency, decision, is_sent, count(*) as orders, sum(amount) as amount,
-              count(*) filter (where amount is null) as unknown, min(decided_at) as since
+              count(*) filter (where amount is null) as unknown, sum(posted) as posted,
+              count(posted) as in_currency, sum(refunded) as refunded, min(decided_at) as since
             from (
               select a.job, a.source, a.reason, ${heldWord} as word, a.currency, a.amount, a.decided_at,
-                ${heldDecision} as decision, ${isSent} as is_sent
+                ${heldDecision} as decision, ${isSent} as is_sent, o.refunded,
+                (select e.amount from ledger.entries e
+                  where e.entry_id = a.entry_id and e.currency = a.currency) as posted
               ${fromHeld(filter)} offset 0) h
             group by 1, 2, 3, 4, 5, 6, 7) a) a) a
       where ${isOfWord(filter)} and (${isDecided}::boolean is null or (decision is not null) = ${isDecided})) h
