@@ -33,7 +33,7 @@ export type RejectedRow = {
 export type FooterRow = {
   /** Physical line on which it begins, 1-based. */
   readonly line: number;
-  /** Its first filled cell, cut, with addresses masked. */
+  /** Its first filled cell, cut, with addresses and what may name a person masked. */
   readonly text: string;
   /** What shows it: `label` (the layout names it), `sum` or `count` (of the rows above). */
   readonly by: 'label' | 'sum' | 'count';

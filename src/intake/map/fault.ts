@@ -1,6 +1,6 @@
 import type { FooterRow, RejectedRow } from '../../core/record.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
-import { isOfPeople } from '../layout/column-words.ts';
+import { isOfPeople, sumsUp } from '../layout/column-words.ts';
 
 /**
  * Why a value cannot be used. Returned, never thrown. Values are text, so `typeof` distinguishes them from
@@ -45,9 +45,13 @@ export function reject(
   };
 }
 
-/** Describes a row at the end of a file that is no record of it. */
+/**
+ * Describes a row at the end of a file that is no record of it. If only its numbers show that, its first filled cell may
+ * have the name of a person.
+ */
 export function footerRow(line: number, cells: readonly string[], by: FooterRow['by']): FooterRow {
-  return { line, text: showValue(cells.find((cell) => cell.trim() !== '')?.trim() ?? ''), by };
+  const first = cells.find((cell) => cell.trim() !== '')?.trim() ?? '';
+  return { line, text: showValue(by === 'label' || sumsUp(first) ? first : hideWords(first)), by };
 }
 
 export function missingValue(what: string): Fault {
