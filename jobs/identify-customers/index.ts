@@ -10,7 +10,6 @@ import { type IdentifyCustomersSettings, identifyCustomersFields } from './setti
 /** Submits the customers in exports to be identified as influencers, each once per brand. */
 export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersReport> = {
   kind: 'identify-customers',
-  summary: 'submit customers of exports to be identified as influencers',
   nouns: { items: 'customers', done: 'submitted' },
   fields: identifyCustomersFields,
   readsOfSource: [

@@ -42,6 +42,7 @@ export const renderCustomers: ReportRenderer<CustomersReport> = {
           item(`${source}: ${describeConsent(consent)}`),
         ),
       }),
+      ...describeUndatedYes(details.undatedYes),
       ...describePassedOver(counts),
       ...describeLookups(report, isPlan),
       ...describeFiles(summary),
@@ -55,6 +56,12 @@ export const renderCustomers: ReportRenderer<CustomersReport> = {
     ];
   },
 };
+
+function describeUndatedYes(customers: number): readonly Block[] {
+  if (customers === 0) return [];
+  const text = `${plural(customers, 'customer')} of this brand said yes without a date, and no elsewhere: the no holds, because it is not known which is newer. If they agreed again, state the yes with its date, later than the no (docs/customers.md).`;
+  return [{ kind: 'text', text }];
+}
 
 function describePassedOver({ passed_over: passed }: CustomerCounts): readonly Block[] {
   const said = listPassedOver(passed);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type ConsentCount, NOBODY_PASSED_OVER, type PassedOverCounts } from '../../src/core/customer.ts';
 import type { FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { countsOf, rowsOf } from '../../src/db/statement.ts';
+import { countOf, countsOf, rowsOf } from '../../src/db/statement.ts';
 import { countWaiting } from '../../src/intake/customers/waiting-batches.ts';
 import { unreportedRuns } from '../../src/reports/runs/list-runs.ts';
 import { countsBy, type NamedCount, readRunFiles, sumOf } from '../../src/reports/runs/run-report.ts';
@@ -63,6 +63,8 @@ export type SourceConsent = ConsentCount & { readonly source: string };
 export type CustomerDetails = FileDetails & {
   /** Consent in this run's files, by source and columns. */
   readonly consent: readonly SourceConsent[];
+  /** Customers of the brand who said yes without a date, and in another row or file no: the no holds. */
+  readonly undatedYes: number;
   /** Why customers were refused, the most common reason first. Addresses are masked. */
   readonly refusals: readonly { readonly message: string; readonly customers: number }[];
   /** Null if the job looks up no customers. */
@@ -115,6 +117,7 @@ export async function reportCustomers(
     needsAttention: files.needAttention || counts.refusals.customers > 0,
     details: {
       consent: await readConsent(db, runId),
+      undatedYes: await countUndatedYes(db, brandId),
       ...files.details,
       refusals: await readRefusals(db, runId),
       lookupBudget: lookups?.budget ?? null,
@@ -131,6 +134,12 @@ async function readConsent(db: Database, runId: string): Promise<readonly Source
     where run_id in ${unreportedRuns(runId, 'reported')} and state = 'sealed' and consent_columns is not null
       and customer_rows > 0
     group by source, consent_columns order by source, consent_columns`;
+}
+
+function countUndatedYes(db: Database, brandId: string): Promise<number> {
+  return countOf(db)`
+    select count(*) as customers from intake.customers c
+    where c.brand_id = ${brandId} and c.is_unsubscribed and c.said_yes and c.consented_at is null`;
 }
 
 async function readDisposition(db: Database, { runId, brandId }: { runId: string; brandId: string }) {

@@ -95,6 +95,22 @@ it('a file with amounts in another format is held; the reason names column, line
   expect((await shop.identify()).finished).toMatchObject({ counts: { files: 1, submitted: 20 } });
 });
 
+it('a yes without a date that a no outweighs is counted, with what to do, until a dated yes replaces the no', async () => {
+  const shop = await openCustomers({ layout: 'generic-customers', consent: 'recorded' });
+  const yes = 'email,consent,consent_at\nann@example.com,yes,\nbob@example.com,yes,\n';
+  shop.drop('1.csv', 'email,consent,consent_at\nann@example.com,no,\ncy@example.com,no,\n');
+  expect((await shop.cli('run', 'customers')).stdout).not.toContain('without a date');
+  shop.drop('2.csv', yes);
+  const { stdout } = await shop.cli('run', 'customers');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+    '1 customer of this brand said yes without a date, and no elsewhere: the no holds',
+  );
+  const now = new Date().toISOString();
+  shop.drop('3.csv', `email,consent,consent_at\nann@example.com,yes,${now}\n`);
+  expect((await shop.cli('run', 'customers')).stdout).not.toContain('without a date');
+  expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'bob@example.com']);
+});
+
 describe('a table beside the customers that no source reads', () => {
   const LISTED = '{uri: ./exports/, layout';
   const said = 'It may say who must not be submitted, so nothing is submitted until you decide.';
