@@ -29,8 +29,6 @@ export type JobKind<
   Report extends RunReport = RunReport,
 > = ConfiguredKind<Settings> &
   RunnableKind<Settings, Report> & {
-    /** What the kind does, as one line for readers. */
-    readonly summary: string;
     /** Tables that a run fills and views of `bi` that it feeds. Empty for a kind that only deletes. */
     readonly fills: readonly (keyof DB | `bi.${string}`)[];
     /**

@@ -25,10 +25,6 @@ describe.each(jobKinds.map((kind) => [kind.kind, kind] as const))('%s', (name, k
     expect(existsSync(`${ROOT}jobs/${name}/${part}.ts`)).toBe(true);
   });
 
-  it('has a summary of one line', () => {
-    expect(kind.summary).toMatch(/^[a-z].{10,79}$/);
-  });
-
   it('names its items and what happens to them, for sentences', () => {
     expect(kind.nouns.items).toMatch(/^[a-z][a-z ]*s$/);
     expect(kind.nouns.done).toMatch(/^[a-z]+ed$/);

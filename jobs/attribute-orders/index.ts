@@ -13,7 +13,6 @@ import { type AttributeOrdersSettings, attributeOrdersFields, STARTER_REVENUE } 
  */
 export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   kind: 'attribute-orders',
-  summary: 'credit orders of shop exports to influencers',
   nouns: { items: 'orders', done: 'posted' },
   fields: attributeOrdersFields,
   readsOfSource: [

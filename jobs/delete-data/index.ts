@@ -7,7 +7,6 @@ import { type DeleteDataSettings, deleteDataFields } from './settings.ts';
 /** Forgets customers who asked for it, and deletes data that is older than `retention` allows. */
 export const deleteData: JobKind<DeleteDataSettings, DeleteDataReport> = {
   kind: 'delete-data',
-  summary: 'forget customers who asked for it, and delete data older than `retention`',
   nouns: { items: 'rows', done: 'deleted' },
   fields: deleteDataFields,
   // Its files are not exports: it lists all of them each time, and checks none.

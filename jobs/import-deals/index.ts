@@ -8,7 +8,6 @@ import { type ImportDealsSettings, importDealsFields } from './settings.ts';
 /** Creates a deal for each creator of a list who has none yet. */
 export const importDeals: JobKind<ImportDealsSettings, DealsReport> = {
   kind: 'import-deals',
-  summary: 'create one deal for each creator in a list',
   nouns: { items: 'deals', done: 'created' },
   fields: importDealsFields,
   readsOfSource: OF_STORED_FILES,

@@ -8,7 +8,6 @@ import { type MirrorAccountSettings, mirrorAccountFields } from './settings.ts';
 /** Mirrors the account: brands, dealflows, deals and collaborations, with their history. */
 export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
   kind: 'mirror-account',
-  summary: "copy the account's brands, dealflows and deals into Postgres",
   nouns: { items: 'deals', done: 'mirrored' },
   fields: mirrorAccountFields,
   readsOfSource: [],

@@ -8,7 +8,6 @@ import { type PostClicksSettings, postClicksFields } from './settings.ts';
 /** Posts the clicks of link shorteners and web analytics to the totals of influencers. */
 export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
   kind: 'post-clicks',
-  summary: 'post clicks from link shorteners and web analytics to influencers',
   nouns: { items: 'clicks', done: 'posted' },
   fields: postClicksFields,
   readsOfSource: [...OF_STORED_FILES, 'date_order'],

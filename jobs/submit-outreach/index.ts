@@ -11,7 +11,6 @@ import { type SubmitOutreachSettings, submitOutreachFields } from './settings.ts
  */
 export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
   kind: 'submit-outreach',
-  summary: 'submit influencers among the customers to an outreach campaign',
   nouns: { items: 'influencers', done: 'submitted' },
   fields: submitOutreachFields,
   readsOfSource: [],

@@ -8,7 +8,6 @@ import { type TellCorrectionsSettings, tellCorrectionsFields } from './settings.
 /** Tells people who work in the service that orders changed after they were posted, by a note or a task on the deal. */
 export const tellCorrections: JobKind<TellCorrectionsSettings, CorrectionsReport> = {
   kind: 'tell-corrections',
-  summary: 'report changes of posted orders to people in the service since',
   nouns: { items: 'notes', done: 'added' },
   fields: tellCorrectionsFields,
   readsOfSource: [],
