@@ -4,7 +4,7 @@ import { configurationError, type KnownError } from '../../../src/core/known-err
 import { plural } from '../../../src/core/text/plural.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
-import { countOf, execute, finds, rowOf } from '../../../src/db/statement.ts';
+import { execute, finds, rowOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import {
@@ -13,7 +13,7 @@ import {
   referralDetails,
   referralKey,
 } from '../../../src/ledger/effects/referral.ts';
-import { createDesiredEntries, inDecision, type Proposed, propose } from '../../../src/ledger/propose.ts';
+import { createDesiredEntries, inDecision, propose } from '../../../src/ledger/propose.ts';
 import { DOUBTS_OF_PARTS } from './gate.ts';
 import { type Reversals, readReversals } from './reversals.ts';
 
@@ -28,11 +28,6 @@ export type PrepareEntriesOptions = {
   readonly orderNotes: OrderNotes;
 };
 
-export type PreparedEntries = Proposed & {
-  /** Number of orders for which another source or job is responsible. */
-  readonly elsewhere: number;
-};
-
 /**
  * Proposes the decisions of `decideOrders` that are new to the ledger, in one transaction
  * (ledger/propose.ts). Before the entries are posted, `holdCreditedElsewhere` must hold those that another
@@ -41,19 +36,17 @@ export type PreparedEntries = Proposed & {
  * @throws KnownError `order_platform_changed` (exit 2) because under another platform name the same orders
  * would be sent a second time; `brand_changed` (exit 2) because all that was credited would be taken back.
  */
-export async function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
-  const prepared = await inDecision(db, [options.job], async (trx) => {
+export async function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<void> {
+  await inDecision(db, [options.job], async (trx) => {
     await compareResent(trx, options);
-    const desired = await gatherDesired(trx, options);
-    if (desired === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };
+    if ((await gatherDesired(trx, options)) === 0) return;
     await refuseOtherPlatform(trx);
     await refuseOtherBrand(trx, options);
     const sourcesOfJob = Object.keys(options.orderPlatformBySource);
-    const proposed = await propose(trx, { ...options, effect: 'referral', sourcesOfJob });
-    return { ...proposed, elsewhere: await settleAttributions(trx, options) };
+    await propose(trx, { ...options, effect: 'referral', sourcesOfJob });
+    await settleAttributions(trx, options);
   });
   if (!db.isTransaction) await passSettled(db, options.job);
-  return prepared;
 }
 
 /**
@@ -226,21 +219,17 @@ export async function findOtherPlatform(
 async function settleAttributions(
   trx: Transaction<DB>,
   { job, accountId }: PrepareEntriesOptions,
-): Promise<number> {
-  const elsewhere = await countOf(trx)`
-    with elsewhere as (
-      update intake.attributions a
-      set outcome = 'excluded',
-        reason = case when c.is_same_job then 'known_from_another_source' else 'known_from_another_job' end,
-          matched_by = null, target = null, is_pending = false
-      from compared_entries c
-      where a.job = ${job} and a.source = c.source and a.order_id = c.order_id
-        and a.source = any (array(select distinct source from compared_entries))
-        and a.order_id = any (array(select order_id from compared_entries))
-        and c.body is not null and not c.is_own and not c.is_withdrawn
-      returning 1
-    )
-    select count(*) as elsewhere from elsewhere`;
+): Promise<void> {
+  await execute(trx)`
+    update intake.attributions a
+    set outcome = 'excluded',
+      reason = case when c.is_same_job then 'known_from_another_source' else 'known_from_another_job' end,
+      matched_by = null, target = null, is_pending = false
+    from compared_entries c
+    where a.job = ${job} and a.source = c.source and a.order_id = c.order_id
+      and a.source = any (array(select distinct source from compared_entries))
+      and a.order_id = any (array(select order_id from compared_entries))
+      and c.body is not null and not c.is_own and not c.is_withdrawn`;
   await execute(trx)`
     update intake.attributions a
     set entry_id = coalesce(a.entry_id, (
@@ -258,7 +247,6 @@ async function settleAttributions(
     where a.entry_id = c.entry_id and a.entry_id = any (array(select entry_id from compared_entries))
       and c.body is not null and (c.is_own or c.is_withdrawn) and a.outcome <> 'attributed'
       and (a.job <> ${job} or a.source is distinct from c.source)`;
-  return elsewhere;
 }
 
 /**

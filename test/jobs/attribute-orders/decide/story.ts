@@ -4,10 +4,7 @@ import {
   decideOrders,
 } from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
 import type { CreditedSource } from '../../../../jobs/attribute-orders/decide/decisions.ts';
-import {
-  type PreparedEntries,
-  prepareEntries,
-} from '../../../../jobs/attribute-orders/decide/prepare-entries.ts';
+import { prepareEntries } from '../../../../jobs/attribute-orders/decide/prepare-entries.ts';
 import { loadCodes } from '../../../../src/codes/load-codes.ts';
 import type { StagedOrder } from '../../../../src/core/order.ts';
 import type { Database } from '../../../../src/db/connect.ts';
@@ -22,7 +19,7 @@ export type Context = Shop & {
   /** Writes codes.csv, loads it, and attributes the orders with it. */
   attribute(given?: AttributeGiven): Promise<number>;
   /** Prepares the entries as a run does before it posts. */
-  prepare(given?: { readonly brandId: string }): Promise<PreparedEntries & { readonly evident: number }>;
+  prepare(given?: { readonly brandId: string }): Promise<Prepared>;
 };
 export type AttributeGiven = Partial<
   Pick<
@@ -102,7 +99,8 @@ export async function openContext(
       return decided;
     },
     async prepare(given) {
-      const prepared = await prepareEntries(db, {
+      const before = await snapshot(db, job);
+      await prepareEntries(db, {
         job,
         runId: shop.runId,
         accountId: ACCOUNT,
@@ -110,9 +108,59 @@ export async function openContext(
         orderPlatformBySource,
         orderNotes: 'ours',
       });
+      const prepared = difference(before, await snapshot(db, job));
       return { ...prepared, evident: await holdCreditedElsewhere(db, { job, accountId: ACCOUNT }) };
     },
   };
+}
+
+/** What a preparation changed in the database. */
+export type Prepared = {
+  readonly created: number;
+  /** Entries that got another body, and held ones that are to be sent again. */
+  readonly replaced: number;
+  /** Entries to be sent that are held now. */
+  readonly withdrawn: number;
+  readonly adjustments: number;
+  /** Orders for which another source or job is responsible. */
+  readonly elsewhere: number;
+  readonly evident: number;
+};
+
+type Snapshot = {
+  readonly entries: ReadonlyMap<string, { readonly state: string; readonly body: string }>;
+  readonly adjustments: number;
+  readonly elsewhere: number;
+};
+
+/** Reads all entries, and counts the adjustments of a job and its orders that are known from elsewhere. */
+async function snapshot(db: Database, job: string): Promise<Snapshot> {
+  const { rows } = await sql<{ adjustments: number; elsewhere: number }>`
+    select
+      (select count(*) from ledger.adjustments join ledger.entries e using (entry_id) where e.job = ${job})::integer as adjustments,
+      (select count(*) from intake.attributions a
+        where a.job = ${job} and a.reason in ('known_from_another_source', 'known_from_another_job'))::integer as elsewhere`.execute(
+    db,
+  );
+  // Entries of other jobs, too: the job may take them over.
+  const { rows: known } = await sql<Pick<Entry, 'entry_id' | 'state' | 'body'>>`
+    select entry_id, state, body from ledger.entries`.execute(db);
+  return {
+    entries: new Map(known.map(({ entry_id, state, body }) => [entry_id, { state, body }])),
+    adjustments: rows[0]?.adjustments ?? 0,
+    elsewhere: rows[0]?.elsewhere ?? 0,
+  };
+}
+
+function difference(before: Snapshot, after: Snapshot): Omit<Prepared, 'evident'> {
+  const counts = { created: 0, replaced: 0, withdrawn: 0 };
+  for (const [id, { state, body }] of after.entries) {
+    const was = before.entries.get(id);
+    if (was === undefined) counts.created += 1;
+    else if (was.state === 'ready' && state !== 'ready') counts.withdrawn += 1;
+    else if (was.body !== body || (was.state !== 'ready' && state === 'ready')) counts.replaced += 1;
+  }
+  return { ...counts, adjustments: after.adjustments - before.adjustments, elsewhere: after.elsewhere };
 }
 
 /** Returns the decisions about a source's orders: `id: outcome reason by value → target`. */
