@@ -7,7 +7,7 @@ import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { execute, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { listPayments, type Payment } from './keep-payments.ts';
-import type { Booking } from './parse-bank-file.ts';
+import { type Booking, OWN_REFERENCE } from './parse-bank-file.ts';
 
 /*
  * What the bank booked, matched with payments. A booking counts by itself only if it carries the EndToEndId of a payment.
@@ -38,9 +38,6 @@ export type BankEntry = {
   /** Others that it may be the same as, if that is why it is held. */
   readonly resembles: readonly { readonly bankEntryId: string; readonly paymentId: string }[];
 };
-
-/** References of payments of this tool: a booking with an unknown one is about a payment that this database lost. */
-const OURS = /^IS-[0-9A-F]{26}$/;
 
 /**
  * Whether booking `o` has the payment, day and amount of booking `b`; of one that only has the account, the payment of
@@ -126,8 +123,11 @@ export async function matchBookings(
       const reference = booking.endToEndId ?? '';
       const named = byReference.get(reference);
       if (named !== undefined) return [{ ...booking, paymentId: named.paymentId, matchedBy: 'reference' }];
-      if (OURS.test(reference)) return [{ ...booking, paymentId: null, matchedBy: null }];
-      const similar = payments.findLast((one) => !proposed.has(one.paymentId) && isSimilar(booking, one));
+      // Of a payment that this database lost.
+      if (OWN_REFERENCE.test(reference)) return [{ ...booking, paymentId: null, matchedBy: null }];
+      // The oldest that is open, and the newest that may have come back.
+      const inTurn = booking.kind === 'paid' ? payments.toReversed() : payments;
+      const similar = inTurn.find((one) => !proposed.has(one.paymentId) && isSimilar(booking, one));
       if (similar === undefined) {
         others.push(booking);
         return [];
@@ -185,18 +185,30 @@ async function holdRepeated(
         else coalesce(o.bank = b.bank, true) end`;
 }
 
-/** Whether a booking without a reference may be a payment: the same account, currency, and the amount that is open. */
+/**
+ * Whether a booking without a reference may be a payment, or one that came back: the same account, currency, and the amount
+ * that is open, or that the bank paid.
+ */
 function isSimilar(
-  { kind, accountMark, amount, currency }: Booking,
-  { state, ...payment }: Payment,
+  { kind, accountMark, bookedOn, amount, currency }: Booking,
+  { state, paidOn, ...payment }: Payment,
 ): boolean {
+  if (accountMark === null || accountMark !== payment.accountMark || currency !== payment.currency)
+    return false;
+  if (kind === 'paid')
+    return (
+      (state === 'exported' || state === 'partly_paid') &&
+      isSameAmount(amount, subtractMoney(payment.amount, payment.paidAmount))
+    );
+  const byBank = subtractMoney(
+    sumMoney([payment.paidAmount, payment.overpaidAmount]),
+    payment.elsewhereAmount,
+  );
   return (
-    kind === 'paid' &&
-    accountMark !== null &&
-    accountMark === payment.accountMark &&
-    currency === payment.currency &&
-    (state === 'exported' || state === 'partly_paid') &&
-    isSameAmount(amount, subtractMoney(payment.amount, payment.paidAmount))
+    (state === 'paid' || state === 'partly_paid') &&
+    paidOn !== null &&
+    paidOn <= bookedOn &&
+    isSameAmount(amount, byBank)
   );
 }
 

@@ -35,6 +35,9 @@ export type BankFile = {
 
 type Found = Omit<Booking, 'key'>;
 
+/** EndToEndIds of payments of this tool, in any case. */
+export const OWN_REFERENCE = /^IS-[0-9A-F]{26}$/i;
+
 /** A month of a large account has a few MB. Both readers work in memory. */
 const MAX_CHARS = 50_000_000;
 
@@ -74,6 +77,12 @@ function withKeys(found: readonly Found[]): readonly Booking[] {
     seen.set(same, place + 1);
     return { ...booking, key: createHash('sha256').update(`${same}${place}`).digest('hex') };
   });
+}
+
+/** The EndToEndId of a booking. Some banks write those of this tool in lower case. */
+function endToEndIdOf(written: string): string | null {
+  if (written === '' || written === 'NOTPROVIDED') return null;
+  return OWN_REFERENCE.test(written) ? written.toUpperCase() : written;
 }
 
 /** An element of the file: its text if it has no attributes and no children. */
@@ -145,13 +154,12 @@ function readEntry(entry: Node, detail: Node, isOneOfSeveral: boolean): Found | 
   if (!isDay(booked)) return 'Its day is missing, or is none.';
   const other = direction === 'DBIT' ? 'CdtrAcct' : 'DbtrAcct';
   const iban = parseIban(textAt(detail, 'RltdPties', other, 'Id', 'IBAN') ?? '');
-  const reference = textAt(detail, 'Refs', 'EndToEndId');
   return {
     kind: direction === 'DBIT' ? 'paid' : 'returned',
     bookedOn: booked,
     amount: sumMoney([amount.replace(/(\.\d{4})0+$/, '$1')]),
     currency,
-    endToEndId: reference === null || reference === 'NOTPROVIDED' ? null : reference,
+    endToEndId: endToEndIdOf(textAt(detail, 'Refs', 'EndToEndId') ?? ''),
     accountMark: iban === null ? null : accountMark(iban),
     bankReference: textAt(detail, 'Refs', 'AcctSvcrRef') ?? textAt(entry, 'AcctSvcrRef'),
   };
@@ -224,7 +232,7 @@ const SHEET: Sheet<(typeof BANK_CSV)[number], Found> = {
       bookedOn: cell('day'),
       amount: sumMoney([amount]),
       currency,
-      endToEndId: cell('reference') || null,
+      endToEndId: endToEndIdOf(cell('reference')),
       accountMark: iban === null ? null : accountMark(iban),
       bankReference: cell('bank_reference') || null,
     };

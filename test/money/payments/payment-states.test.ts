@@ -869,6 +869,7 @@ type Row = readonly [
   given?: { amount?: string; day?: string; type?: string; currency?: string },
 ];
 type Decision = { readonly confirm: number } | { readonly dismiss: number };
+const BACK = { type: 'returned', day: '2025-03-05' };
 /** Files, one after the other, with payments of 30 and 10 EUR to mia and of 10 EUR to zoe, and what becomes of each booking. */
 const REPEATED: readonly (readonly [
   what: string,
@@ -996,6 +997,27 @@ const REPEATED: readonly (readonly [
     [[[null, 'B1', 'mia']], { confirm: 1 }, [[2, 'B2', 'mia']]],
     ['2 account counted', '2 may_be_known'],
   ],
+  [
+    'what comes back from the account without a reference',
+    [[[2, 'B1']], [[null, 'B2', 'mia', BACK]]],
+    ['2 counted', '2 account to_confirm'],
+  ],
+  [
+    'what came back, as a person confirms',
+    [[[2, 'B1']], [[null, 'B2', 'mia', BACK]], { confirm: 2 }],
+    ['2 counted', '2 account counted'],
+  ],
+  [
+    'another amount that comes from the account',
+    [[[2, 'B1']], [[null, 'B2', 'mia', { ...BACK, amount: '9' }]]],
+    ['2 counted'],
+  ],
+  [
+    'what came from the account before',
+    [[[2, 'B1']], [[null, 'B2', 'mia', { ...BACK, day: '2025-03-02' }]]],
+    ['2 counted'],
+  ],
+  ['what comes from an account that was paid nothing', [[[null, 'B2', 'mia', BACK]]], []],
 ];
 
 it('two bookings of a payment are two if one file of the bank tells them apart, and otherwise a person decides', async () => {

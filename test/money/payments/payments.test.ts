@@ -597,6 +597,10 @@ ${mia};ten;EUR;2026-05-07;returned
     // What banks write in place of a reference is none.
     const without = parseBankFile(camt([one, one.replace('>R<', '>NOTPROVIDED<')]), 'a.xml').bookings;
     expect(without.map(({ endToEndId }) => endToEndId)).toEqual(['R', null]);
+    // Some banks change the case of a reference.
+    const ours = `IS-${'A1'.repeat(13)}`;
+    const lower = parseBankFile(camt([one.replace('>R<', `>${ours.toLowerCase()}<`)]), 'a.xml').bookings;
+    expect(lower.map(({ endToEndId }) => endToEndId)).toEqual([ours]);
     // What is not known is no payment: an entry without a direction, a day or an amount that belongs to it.
     const odd = [
       one.replace('<CdtDbtInd>DBIT</CdtDbtInd>', ''),
