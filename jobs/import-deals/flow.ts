@@ -1,4 +1,5 @@
 import type { RunStop } from '../../src/core/run.ts';
+import { foldHandle } from '../../src/core/text/fold.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { replaceRows } from '../../src/intake/files/replace-rows.ts';
 import type { Intake } from '../../src/intake/read/intake-file.ts';
@@ -9,6 +10,7 @@ import { createAsk, createBudget } from '../../src/ledger/sending/ask.ts';
 import { type OpenRequestGate, openRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
 import { discoverDeals } from '../../src/mirror/discover-deals.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
+import type { ReadRecord } from '../../src/mirror/read-record.ts';
 import { type Run, sourcesOf } from '../../src/ops/run.ts';
 import { beginPosting, type Posting, postProposed } from '../../src/runs/posting.ts';
 import type { FlowEnd } from '../../src/runs/runnable-kind.ts';
@@ -151,21 +153,29 @@ async function lookUpDeals(
   await forEach(handles, async ({ folded, handle }) => {
     const answer = await ask('get_deal_details', { query: { influencer_handle: handle } });
     if (answer.kind !== 'answer' && answer.kind !== 'not_found') return;
-    const dealId = answer.kind === 'answer' ? readDealId(answer.text) : null;
-    if (dealId === null && answer.kind === 'answer') {
+    const deal = answer.kind === 'answer' ? readDeal(answer.text) : null;
+    if (deal === null && answer.kind === 'answer') {
       gate.leaveUnanswered('the answer contains no deal');
       return;
     }
-    if (dealId !== null) await discoverDeals(db, [{ dealId, way: 'handle' }]);
+    if (deal !== null) await discoverDeals(db, [{ dealId: deal.id, way: 'handle' }]);
+    const named = deal?.fields.influencer_handle;
+    if (typeof named === 'string' && foldHandle(named) !== folded) {
+      gate.leaveUnanswered(
+        'the answer is the deal of another handle, so it does not say whether this one has a deal',
+      );
+      return;
+    }
+    const dealId = deal?.id ?? null;
     await saveLookup(db, { job: job.name, folded, dealId });
     progress.advance(1);
   });
 }
 
 /** @returns null if the answer contains no readable deal. */
-function readDealId(text: string): string | null {
+function readDeal(text: string): ReadRecord | null {
   const opened = openDealAnswer(text);
   if (!('body' in opened)) return null;
   const read = readDealAnswer(opened, null);
-  return 'deal' in read ? read.deal.id : null;
+  return 'deal' in read ? read.deal : null;
 }

@@ -112,6 +112,16 @@ it('holds a row that names the deal of another creator, and sends it no note', a
   expect(await shop.creators()).toEqual(['noor.test tiktok held (deal_of_another)']);
 });
 
+it('creates no deal for a creator if the service answers with the deal of another one, and asks again', async () => {
+  const shop = await openCreatorShop();
+  put(shop, 'list.csv', ['noor.test,tiktok,1,,']);
+  const deal_info = { deal_id: 'DEALMIA', influencer_handle: 'mia.test', platform: 'instagram' };
+  await shop.sandbox.setFaults([{ kind: 'canned', operation: 'get_deal_details', body: { deal_info } }]);
+  expect(await shop.runDeals()).toMatchObject({ code: 1, counts: { created: 0, to_create: 1 } });
+  await shop.sandbox.setFaults(null);
+  expect(await shop.runDeals()).toMatchObject({ code: 0, counts: { created: 1 } });
+});
+
 it('holds creators who would have one code together, whatever its case, and one who would have that of a deal', async () => {
   const shop = await openCreatorShop();
   const { rows } = await sql<{ code: string }>`
