@@ -5,7 +5,7 @@ import type { LayoutField } from '../../src/core/layout.ts';
 import type { CsvRecord } from '../../src/core/record.ts';
 import { foldCode, foldHandle } from '../../src/core/text/fold.ts';
 import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
-import { mayExcludeClicks, sumsUp } from '../../src/intake/layout/column-words.ts';
+import { mayExcludeClicks, namesProgram, sumsUp } from '../../src/intake/layout/column-words.ts';
 import { reasonIn, shownHeader } from '../../src/intake/layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../src/intake/layout/resolve-header.ts';
 import { exclusionTest } from '../../src/intake/layout/test-cell.ts';
@@ -91,6 +91,8 @@ function readerOf(
     if ('kind' in subject) return subject;
     const total = unread.find(({ index }) => sumsUp(cells[index] ?? ''));
     if (total !== undefined) return { kind: 'fault', fault: MAY_BE_TOTAL, column: total };
+    const program = unread.find(({ index }) => namesProgram(cells[index] ?? ''));
+    if (program !== undefined) return { kind: 'fault', fault: UNKNOWN_KIND, column: program };
     const day = firstFilled(cells, header.fields.day);
     if (day === null) return { kind: 'fault', fault: NO_DAY, column: header.fields.day[0] ?? null };
     dates?.see(day.text, line);
@@ -270,7 +272,7 @@ const NO_DAY: Fault = {
 const UNKNOWN_KIND: Fault = {
   code: 'unknown_kind',
   reason: 'The layout does not say whether clicks of this kind count.',
-  help: 'Add the word to the rule under exclusions of the layout: under unless if such clicks count, else under equals.',
+  help: 'Add the word to a rule for this column under exclusions of the layout: under unless if such clicks count, else under equals.',
 };
 const MAY_BE_TOTAL: Fault = {
   code: 'may_be_total',

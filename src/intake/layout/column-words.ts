@@ -88,12 +88,21 @@ export const STATE_MEANINGS = [...STATES, 'kind', 'other_order'] as const;
 
 /** Columns of clicks that tell those of programs from those of people. */
 const OF_PROGRAMS = termsIn(
-  `=bot, =bots, =robot, =robots, ^crawler, =spider, =human, =invalid, =fraud, =filtered, traffic type, traffic quality, click type`,
+  `=bot, =bots, =robot, =robots, ^crawler, =spider, =human, =invalid, ==valid, =fraud, =filtered, traffic type, traffic quality,
+  click type, user agent`,
 );
 
 /** True if the name of a column of clicks says that some of its rows may be no clicks of people: tests, bots, other kinds. */
 export function mayExcludeClicks(header: string): boolean {
   return means(header, 'kind') || means(header, 'test') || says(headerWords(header), OF_PROGRAMS);
+}
+
+/** A cell of a row of clicks that are a program's, whatever its column is called: `Bot` among devices. */
+const IS_PROGRAM = /^\(?(?:(?:ro|google|bing)?bots?|crawlers?|spiders?)\)?$/i;
+
+/** True if a cell says that the clicks of its row are no person's. */
+export function namesProgram(cell: string): boolean {
+  return IS_PROGRAM.test(cell.trim());
 }
 
 /** Words of a row that adds up others: `Total`, `Gesamtsumme:`, `(all)`. */

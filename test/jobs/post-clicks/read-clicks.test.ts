@@ -45,12 +45,27 @@ async function readKinds(rows: readonly string[], exclusions: readonly Exclusion
 }
 
 test('a file is held if a column tells bots from people and the layout does not read it, and is read by exclusions', async () => {
-  for (const name of ['type', 'Bot', 'Is test', 'Traffic type'])
+  for (const name of ['type', 'Bot', 'Is test', 'Traffic type', 'Is valid', 'User agent'])
     await expect(readKinds(['link,3', 'bot,40'], [], name)).rejects.toMatchObject({
       reason: { code: 'column_missing' },
     });
   expect(await readKinds(['link,3', 'bot,40', ',4', 'crawler,5'], [BOTS])).toEqual([
     { clicks: [3, 4], passedOver: { bot: 1 }, rejected: [['unknown_kind', 'crawler']] },
+  ]);
+  // Whatever the column is called.
+  expect(await readKinds(['desktop,3', ' Bot,40', 'Googlebot,5', 'robot vacuum,6'], [], 'device')).toEqual([
+    {
+      clicks: [3, 6],
+      passedOver: {},
+      rejected: [
+        ['unknown_kind', ' Bot'],
+        ['unknown_kind', 'Googlebot'],
+      ],
+    },
+  ]);
+  const byDevice = { ...BOTS, columns: ['device'], unless: ['desktop'] };
+  expect(await readKinds(['desktop,3', 'bot,40'], [byDevice], 'device')).toMatchObject([
+    { clicks: [3], rejected: [] },
   ]);
   // A file may have two of the spellings.
   const both = { ...BOTS, columns: ['type', 'Bot'] };
