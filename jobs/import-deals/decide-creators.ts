@@ -166,7 +166,8 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
       cross join lateral (
         select s.found_deal_id is not null
           and not exists (select from mirror.deal_versions v
-            where v.deal_id = s.found_deal_id and v.is_latest) as is_unread) unread
+            where v.deal_id = s.found_deal_id and v.is_latest and v.influencer_handle is not null
+            ) as is_unread) unread
     ),
     with_deal as (
       select d.*,

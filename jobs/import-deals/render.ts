@@ -109,5 +109,6 @@ const HELD_HELP: Readonly<Record<string, string>> = {
     'the deal that the row names is one of another handle or platform: correct deal_id or the handle',
   code_of_another:
     'another creator of the brand has this code, and an order with it could be of either: give each a code of their own',
-  deal_not_mirrored: 'the service has a deal for this handle: run mirror-account, then this job again',
+  deal_not_mirrored:
+    'the service has a deal for this handle: run mirror-account, then this job again, or write its id into deal_id',
 };

@@ -122,6 +122,24 @@ it('creates no deal for a creator if the service answers with the deal of anothe
   expect(await shop.runDeals()).toMatchObject({ code: 0, counts: { created: 1 } });
 });
 
+it('creates no deal for a creator for whom the service has one, also if the deal states no handle', async () => {
+  const shop = await openCreatorShop();
+  put(shop, 'list.csv', ['noor.test,tiktok,1,,']);
+  const body = { deal_info: { deal_id: 'DEALNOOR', platform: 'tiktok', is_active: true } };
+  const answer = { kind: 'canned', operation: 'get_deal_details', body } as const;
+  await shop.sandbox.setFaults([
+    { ...answer, match: { query: { influencer_handle: 'noor.test' } } },
+    { ...answer, match: { query: { deal_id: 'DEALNOOR' } } },
+  ]);
+  await shop.runDeals();
+  // The deal lacks a field, which the mirror says.
+  expect((await shop.cli('run', 'account')).exitCode).toBe(3);
+  expect(await shop.runDeals()).toMatchObject({ code: 3, counts: { held: 1, created: 0 } });
+  shop.drop('list.csv', 'handle,platform,deal_id\nnoor.test,tiktok,DEALNOOR\n');
+  await shop.runDeals();
+  expect(await shop.creators()).toEqual(['noor.test tiktok known DEALNOOR']);
+});
+
 it('holds creators who would have one code together, whatever its case, and one who would have that of a deal', async () => {
   const shop = await openCreatorShop();
   const { rows } = await sql<{ code: string }>`
