@@ -163,6 +163,18 @@ describe('rejected', () => {
   });
 });
 
+it('each run ends with 3 while no row of a file could be used, until the order is stated', async () => {
+  const shop = await openWorkshop();
+  shop.drop('bad.csv', toCsv([{ id: 'bad1', revenue: 'twelve' }]));
+  expect(await shop.run()).toMatchObject({ exitCode: 3 });
+  expect(await shop.run()).toMatchObject({
+    exitCode: 3,
+    finished: { counts: { files: 0, rejected_rows: 0 } },
+  });
+  shop.drop('good.csv', toCsv([{ id: 'bad1', revenue: '12.00' }]));
+  expect(await shop.run()).toMatchObject({ exitCode: 0 });
+});
+
 describe('status and runs', () => {
   it('show what each run did and what needs an operator', async () => {
     const { shop } = await openWithDoubt('reset_before');

@@ -9,7 +9,10 @@ import { type ColumnKey, type Having, hasAll, type Page } from '../wanted-rows.t
 /** Selects rejected rows. What is null or omitted selects all. */
 export type RejectedFilter = Partial<Page<ColumnKey<'sourceFileId' | 'record'>>> &
   Having<'runId' | 'code'> & {
-    /** A run: rejected rows of its report, that is its own and those of earlier runs that could not report them. */
+    /**
+     * A run: rejected rows of its report, that is its own, those of earlier runs that could not report them, and those of
+     * files of `sources` of which no row could be used, which no run may pass over, until they are settled.
+     */
     readonly reportOf?: string | null;
     readonly sources?: readonly string[] | null;
     /** Part of the file's address. */
@@ -128,6 +131,7 @@ function isNotOlder(file: string): RawBuilder<boolean> {
 function isRow({
   runId,
   reportOf,
+  sources,
   code,
   sourceFileId,
   record,
@@ -138,9 +142,23 @@ function isRow({
     { 'r.run_id': runId, 'r.code': code, 'r.source_file_id': sourceFileId },
     record != null && sql`r.record_no = ${record}::bigint`,
     orders != null && sql`(r.order_id = any(${orders}::text[]) or r.order_name = any(${orders}::text[]))`,
-    reportOf != null && sql`r.run_id in ${unreportedRuns(reportOf, 'completed')}`,
+    reportOf != null &&
+      sql`(r.run_id in ${unreportedRuns(reportOf, 'completed')}
+        or (r.source_file_id in (${unusedFiles(sources ?? [])}) and not ${isSettled}))`,
     isOpen === true && sql`not ${isSettled}`,
   );
+}
+
+/** SQL for the files of which no row could be used, and of which no newer version was read. */
+function unusedFiles(sources: readonly string[]): RawBuilder<unknown> {
+  return sql`
+    select u.source_file_id from intake.source_files u
+    where u.source = any(${[...sources]}::text[]) and u.state = 'sealed' and u.rejected_rows > 0
+      and u.rejected_rows = u.rows_read
+      and not exists (
+        select from intake.source_files newer
+        where newer.source = u.source and newer.read_for = u.read_for and newer.uri = u.uri
+          and newer.source_file_id > u.source_file_id and newer.state <> 'reading')`;
 }
 
 /** Condition: file `f` counts and matches the filter. */

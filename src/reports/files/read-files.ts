@@ -38,7 +38,8 @@ export function describeFiles(
 ): readonly Section[] {
   const { report, finished, isPlan = false } = summary;
   const { heldFiles, warnings, rejectedRows, footerRows = [], codeProblems = [] } = report.details;
-  const command = `npx influencer-sync rejected --run ${finished.run_id}`;
+  const areOfRun = rejectedRows.every(({ runId }) => runId === finished.run_id);
+  const command = `npx influencer-sync rejected${areOfRun ? ` --run ${finished.run_id}` : ''}`;
   const commands = {
     about: 'all rejected rows, and how to export them so that you can correct them',
     lines: [command, `${command} --export fix.csv`],

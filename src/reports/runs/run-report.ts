@@ -28,7 +28,7 @@ export type RunFiles = {
   readonly details: FileDetails;
   /** Rows without relevant content, by reason. */
   readonly passedOver: Readonly<Record<string, number>>;
-  /** Whether rows were rejected or files are held. */
+  /** Whether rows were rejected, files are held, or no row of a file could be used. */
   readonly needAttention: boolean;
   readonly addUp: boolean;
 };
@@ -64,7 +64,11 @@ export async function readRunFiles(
     select f.source, f.uri, (r ->> 'line')::float8 as line, r ->> 'text' as text, r ->> 'by' as by
     from intake.source_files f cross join lateral jsonb_array_elements(f.footer) r
     where ${ofRun} and f.state = 'sealed' and f.footer is not null order by f.source, f.uri, 3`;
-  const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
+  const rejectedRows = await listRejected(db, {
+    reportOf: runId,
+    sources: options.sources,
+    limit: SHOWN_ROWS,
+  });
   const heldFiles = await listHeldFiles(db, held);
   return {
     counts: { files: sums.files, rows: sums.rows, rejected_rows: sums.rejected },
