@@ -175,7 +175,7 @@ async function keepSpellings(trx: Transaction<DB>): Promise<void> {
   await execute(trx)`
     with kept as (
       select c.ctid as place,
-        case when ${isSameOwner} and r.body::jsonb - ${OWNER}::text[] = e.body::jsonb - ${OWNER}::text[]
+        case when r.body::jsonb - ${OWNER}::text[] = e.body::jsonb - ${OWNER}::text[] and not ${isOtherTarget}
           then e.body else r.body end as body
       from compared_entries c
       cross join lateral (select e.* from ledger.entries e where e.entry_id = c.entry_id limit 1) e
@@ -324,28 +324,35 @@ async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions):
 }
 
 /**
- * SQL that is true if body `c` names the owner whom the service credited for accepted entry `e`: the deal for a handle, the
- * handle for its deal, or the same in other letters.
+ * SQL that is true if entry `e` was sent for another owner than that of `owner`. No other owner are, for an accepted entry, the
+ * deal that the service credited for a handle, the handle for its deal, or the same in other letters.
+ *
+ * @param owner SQL for one row with `deal_id, collab_id, influencer_handle`, as a body names the owner.
  */
-const isSameOwner = sql`(
-  e.state = 'accepted' and (
-    select case
+export function isOtherOwner(owner: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`(
+  select row(n.deal_id, n.collab_id, n.influencer_handle) is distinct from row(s.deal_id, s.collab_id, s.influencer_handle)
+    and (e.state = 'accepted' and case
       when n.deal_id is not null
         then reporting.deal_id_of(n.deal_id) = e.deal_id and coalesce(n.collab_id = e.collab_id, true)
       when n.collab_id is not null then n.collab_id = e.collab_id
-      else ledger.fold_handle(n.handle) = ledger.fold_handle(e.body::json ->> 'influencer_handle')
-        or ledger.fold_handle(n.handle) = (
+      else ledger.fold_handle(n.influencer_handle) = ledger.fold_handle(s.influencer_handle)
+        or ledger.fold_handle(n.influencer_handle) = (
           select ledger.fold_handle(w.influencer_handle) from reporting.deal_owners w where w.deal_id = e.deal_id)
-      end
-    from (select c.body::json ->> 'deal_id' as deal_id, c.body::json ->> 'collab_id' as collab_id,
-      c.body::json ->> 'influencer_handle' as handle) n) is true)`;
+    end) is not true
+  from (${owner}) n cross join (${ownerIn('e')}) s)`;
+}
 
 /** The members of a body that name the owner. */
 const OWNER = ['deal_id', 'collab_id', 'influencer_handle'];
 
-const isOtherTarget = sql`(not ${isSameOwner} and exists (
-  select from unnest(${OWNER}::text[]) as t(field)
-  where (e.body::json ->> t.field) is distinct from (c.body::json ->> t.field)))`;
+/** SQL for the owner whom the body of `row` names. */
+function ownerIn(row: string): RawBuilder<unknown> {
+  const body = sql.ref(`${row}.body`);
+  return sql`select ${sql.join(OWNER.map((name) => sql`${body}::json ->> ${sql.lit(name)} as ${sql.ref(name)}`))}`;
+}
+
+const isOtherTarget = isOtherOwner(ownerIn('c'));
 
 /** SQL that is true if body `c` names an influencer, and it is unknown who has the deal for which the entry was sent. */
 const isOwnerUnknown = sql`(

@@ -7,7 +7,7 @@ import { isAbout } from '../../../src/ledger/evidence/apply-evidence.ts';
 import { inDecision } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute, isSent, jobsTogether } from './decisions.ts';
-import { addReversed, decideElsewhere, holdContradicted } from './hold-contradicted.ts';
+import { addReversed, decideElsewhere, holdContradicted, holdReattributed } from './hold-contradicted.ts';
 import { foldedName, holdSimilarIds, holdSimilarOrders } from './hold-similar.ts';
 import { keepClaims } from './keep-claims.ts';
 
@@ -42,6 +42,7 @@ export function decideOrders(db: Database, options: AttributeOrdersOptions): Pro
     if (files.length === 0) return { decided: 0 };
     await decide(trx, rules);
     await keepClaims(trx, rules);
+    await holdReattributed(trx, rules);
     return { decided: await write(trx, { ...rules, removed }) };
   });
 }

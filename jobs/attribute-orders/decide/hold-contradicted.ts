@@ -1,12 +1,13 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { execute, finds } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
+import { isOtherOwner } from '../../../src/ledger/propose.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute, isSent, placesOf } from './decisions.ts';
 import { type Reversals, readReversals } from './reversals.ts';
 
 /**
  * Holds orders of `decided_orders` that something else contradicts, even if they were sent: another source of their platform
- * states them as cancelled, another creator has the deal that they name, or codes.csv no longer gives them an owner.
+ * states them as cancelled, another creator has the deal that they name, or they name no owner any more.
  */
 export async function holdContradicted(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await holdCancelled(trx, rules);
@@ -184,4 +185,26 @@ async function holdOwnerless(trx: Transaction<DB>, { job }: AttributionRules): P
     from intake.attributions a join ledger.entries e on e.entry_id = a.entry_id
     where d.outcome in ('unattributed', 'organic') and a.job = ${job} and a.source = d.source and a.order_id = d.order_id
       and ${isSent}`;
+}
+
+/**
+ * Holds posted orders that name another owner than they were posted for. The service cannot move them, and statements pay the
+ * owner of then. So a person says whether codes.csv is wrong, or what was paid has to be settled between the two. If an order
+ * names both, another rule of attribution chose the other one, and whoever set it could see that. Call it after `keepClaims`.
+ */
+export async function holdReattributed(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
+  const ownerOf = (row: 'd' | 'c') => sql`
+        select ${sql.ref(`${row}.deal_id`)}, ${sql.ref(`${row}.collab_id`)},
+          case when ${sql.ref(`${row}.deal_id`)} is null then ${sql.ref(`${row}.influencer_handle`)} end as influencer_handle`;
+  await execute(trx)`
+    update decided_orders d set ${held('owner_changed')},
+      matched_value = concat(d.matched_value, ' of ', coalesce(d.influencer_handle, d.deal_id, d.collab_id),
+        ', posted for ', coalesce(e.body::json ->> 'influencer_handle', e.deal_id, e.collab_id))
+    from intake.attributions a join ledger.entries e on e.entry_id = a.entry_id
+    where a.job = ${job} and a.source = d.source and a.order_id = d.order_id
+      and ${isUnconfirmed('owner_changed')} and ${isSent} and ${isOtherOwner(ownerOf('d'))}
+      and not exists (
+        select from intake.order_claims c
+        where c.job = a.job and c.source = a.source and c.order_id = a.order_id
+          and not ${isOtherOwner(ownerOf('c'))})`;
 }

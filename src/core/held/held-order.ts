@@ -149,6 +149,12 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Put the row back into codes.csv, or export the orders with their codes, and run again; to end a code, keep its row with a valid_to. If the creator never earned these orders, exclude them.',
     confirms: null,
   },
+  owner_changed: {
+    what: 'The order was posted for one creator, and codes.csv or its export now names another one',
+    fix: 'If the code has changed hands, give its former row a valid_to and the new one a valid_from; if a row is wrong, correct it; if it is the same creator under a new handle, name the deal and the handle in one row. The next run ends the hold.',
+    confirms:
+      'they belong to the creator who is named now; the service cannot move them, so settle the difference between the two',
+  },
   link_and_code: {
     what: 'A link and a code belong to two owners, and the job holds such orders (attribution: hold)',
     fix: 'Choose a rule in `attribution` of the job, or end the validity of the code.',

@@ -97,8 +97,8 @@ it('a refund, an edit and a cancellation after posting are told in one note a de
   await state(shop, 'A5,paid,10.00,,EUR,');
   const { rows } = await sql<{ kind: string }>`
     select kind from ledger.adjustments order by adjustment_id desc limit 1`.execute(shop.db);
-  expect(rows).toEqual([{ kind: 'reattributed' }]);
-  expect((await tell(shop, 'note', EAST)).counts).toMatchObject({ held: 1 });
+  expect(rows).toEqual([{ kind: 'held' }]);
+  expect((await tell(shop, 'note', EAST)).counts).toMatchObject({ held: 2 });
   expect((await written(shop)).filter(({ note_description: text }) => text?.includes('A3'))).toHaveLength(1);
   const log = await (await fetch(`${shop.sandbox.url}/_sandbox/log/requests`)).text();
   expect(log.split('\n').filter((line) => line.includes('create_note'))).toHaveLength(3);

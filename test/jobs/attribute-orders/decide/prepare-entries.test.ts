@@ -7,6 +7,7 @@ import {
   orderPlatformChanged,
   prepareEntries,
 } from '../../../../jobs/attribute-orders/decide/prepare-entries.ts';
+import { storeRulings } from '../../../../jobs/attribute-orders/decide/rulings.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { resendUnauthorised } from '../../../../src/ledger/resolve.ts';
 import { seedLedger, undoSeed } from '../../../../src/ledger/seed.ts';
@@ -204,8 +205,7 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     await change(context, { doubt: 'conflicting_states', cancelledAt: '2026-04-12T00:00:00Z' });
     expect(await adjustments(context)).toEqual([
       '1: refunded 10 → 6',
-      '1: reattributed 10 → 6',
-      // A row may be missing in codes.csv by mistake: what was posted stays until a person decides.
+      // A row of codes.csv may be wrong or missing by mistake: what was posted stays until a person decides.
       '1: held 10 → 6',
       '1: refunded 10 → 6',
       '1: cancelled 10 → -',
@@ -302,6 +302,29 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     await change(context, {});
     await change(context, { codes: ['MIRA'] });
     expect(await adjustments(context)).toEqual(['1: held 10 → 10', '1: changed 10 → 10']);
+  });
+
+  test('are held if codes.csv names another owner than they were posted for, until it is put right or a person decides', async () => {
+    const context = await contextWithEntry();
+    await bring(context, 'accepted');
+    await change(context, {}, BY_NOOR);
+    expect(await decisions(context)).toEqual(['1: held owner_changed MIRA of noor, posted for D1']);
+    await change(context, {}, MIRA);
+    await change(context, {}, BY_NOOR);
+    await inTransaction(context.db, (trx) =>
+      storeRulings(trx, {
+        subjects: [{ source: context.source, orderId: '1', reason: 'owner_changed', contentHash: null }],
+        decision: 'credit',
+        decidedBy: 'tester',
+      }),
+    );
+    await change(context, {});
+    expect(await adjustments(context)).toEqual([
+      '1: held 10 → 10',
+      '1: changed 10 → 10',
+      '1: held 10 → 10',
+      '1: reattributed 10 → 10',
+    ]);
   });
 
   test('an order that was held and states less, or is then cancelled, is recorded as that', async () => {
