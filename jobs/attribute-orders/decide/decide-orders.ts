@@ -163,6 +163,12 @@ async function write(
   return updated + inserted;
 }
 
+/**
+ * Raise it with each change by which an order may be decided otherwise. Then each job decides about all its orders once more:
+ * what an earlier version would have posted, and has not, is posted only by the rules of this one.
+ */
+const VERSION_OF_RULES = 1;
+
 function hashRules(options: AttributeOrdersOptions): string {
   const { codesHash, brandId, revenue, creditsDrafts, creditsRenewals, attribution, sources, start } =
     options;
@@ -173,6 +179,7 @@ function hashRules(options: AttributeOrdersOptions): string {
     mayLackColumn,
   ]);
   const rules = [
+    VERSION_OF_RULES,
     codesHash,
     brandId,
     revenue,

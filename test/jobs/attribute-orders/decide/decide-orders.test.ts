@@ -607,7 +607,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
   );
 
   test.runIf(isServer)(
-    'decides again if a rule changes, and not because of an update of the program',
+    'decides again if a rule changes, also one of the program, and not because of another update of it',
     async () => {
       const context = await newContext();
       await context.read({ orders: [order('1')] });
@@ -670,6 +670,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         decided: 1,
       });
       const written = JSON.stringify([
+        1,
         'codes',
         '4819',
         'total',
