@@ -129,6 +129,9 @@ export const SAME_ORDER_HOURS = 48;
 /** Time zones differ by multiples of these minutes. Other differences are no zone's, so that they are of two moments. */
 export const ZONE_MINUTES = 15;
 
+/** Seconds by which the midnights of one zone differ in UTC, because of summer time, also across midnight in UTC. */
+export const SUMMER_TIME_SECONDS: readonly number[] = [0, 1_800, 3_600, 82_800, 84_600];
+
 /** No time zone is further from UTC than these hours. A time that was read in a wrong zone is not further off. */
 export const ZONE_HOURS = 14;
 

@@ -145,6 +145,18 @@ describe.each(ENGINES)('an order whose id another order has on %s', (engine) => 
     expect(await doubtsOf(shop)).toEqual(['1 other_order_same_id']);
   });
 
+  test('is in doubt at another time, also if the orders of one file were placed at quarters of an hour', async () => {
+    const shop = await openShop(database());
+    const at = (time: string) => ({ placedAt: `2026-04-${time}:00Z` });
+    await shop.read({ orders: [order('1', at('10T12:00')), order('2', at('10T12:15'))] });
+    await shop.read({ orders: [order('1', { ...at('11T09:37'), total: '55.00' })] });
+    expect(await doubtsOf(shop)).toEqual(['1 other_order_same_id', '2 -']);
+    // Midnights on both sides of the end of summer time are days.
+    await shop.read({ orders: [order('3', at('12T22:00')), order('4', at('13T23:00'))] });
+    await shop.read({ orders: [order('3', { ...at('13T09:37'), total: '55.00' })] });
+    expect(await currentOrders(shop)).toContain('3 55');
+  });
+
   test('is in doubt if exports of days state it on another day', async () => {
     const shop = await openShop(database());
     const on = (day: number, total: string) => ({

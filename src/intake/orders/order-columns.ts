@@ -4,6 +4,7 @@ import {
   type OrderDoubt,
   SAME_ORDER_HOURS,
   type StagedOrder,
+  SUMMER_TIME_SECONDS,
   ZONE_HOURS,
   ZONE_MINUTES,
 } from '../../core/order.ts';
@@ -97,12 +98,17 @@ export function zoneStepsOf(minutes: RawBuilder<unknown>): RawBuilder<number | n
           then round(${minutes} / ${step}) end)`;
 }
 
-/** SQL that is true if a file states times of day: not each order was placed at a midnight of some zone. */
+/**
+ * SQL that is true if a file states times of day. Days begin at a midnight of some zone: a quarter of an hour, at one time of
+ * day in UTC, and half an hour or an hour beside it while summer time counts.
+ */
 export function statesTimes(sourceFileId: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`exists (
-        select from intake.orders t
-        where t.source_file_id = ${sourceFileId}
-          and extract(epoch from t.placed_at) % ${sql.lit(ZONE_MINUTES * 60)} <> 0)`;
+  const ofFile = sql`from intake.orders t where t.source_file_id = ${sourceFileId}`;
+  const seconds = sql`extract(epoch from t.placed_at)`;
+  return sql<boolean>`(
+        exists (select ${ofFile} and ${seconds} % ${sql.lit(ZONE_MINUTES * 60)} <> 0)
+        or (select count(distinct ${seconds} % 86400) > 2
+            or max(${seconds} % 86400) - min(${seconds} % 86400) not in (${sql.join(SUMMER_TIME_SECONDS)}) ${ofFile}) is true)`;
 }
 
 /** Returns the columns that are merged in this way when rows of an order are added up. */

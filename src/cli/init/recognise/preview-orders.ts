@@ -15,7 +15,7 @@ import { statusRules } from '../../../intake/layout/status-rules.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import {
   arePlacedApart,
-  mayBeDay,
+  areTimed,
   minutesBetween,
   zoneStepsOf,
 } from '../../../intake/orders/map/built-order.ts';
@@ -239,7 +239,7 @@ function state(
   orders: readonly StagedOrder[],
   { age, isSummed, writtenMs }: { age: FileAge; isSummed: boolean; writtenMs: number },
 ): void {
-  const hasTimes = !orders.every((order) => mayBeDay(order.placedAt));
+  const hasTimes = areTimed(orders.map(({ placedAt }) => placedAt));
   const moved = orders.map((own) => {
     const known = stated.get(own.orderId);
     const minutes = minutesBetween(own.placedAt, known?.placedAt ?? null);

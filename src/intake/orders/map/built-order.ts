@@ -3,6 +3,7 @@ import {
   type OrderContinuation,
   SAME_ORDER_HOURS,
   type StagedOrder,
+  SUMMER_TIME_SECONDS,
   ZONE_HOURS,
   ZONE_MINUTES,
 } from '../../../core/order.ts';
@@ -73,7 +74,10 @@ export function zoneStepsOf(minutes: number): number | null {
   return isZone ? Math.round(minutes / ZONE_MINUTES) : null;
 }
 
-/** True if a time of order may be a day, which begins at midnight in some time zone. */
-export function mayBeDay(time: InstantText | null): boolean {
-  return time === null || Date.parse(time) % (ZONE_MINUTES * 60_000) === 0;
+/** True if orders of a file were placed at times of day, and not only on days (`statesTimes` of sealing). */
+export function areTimed(times: readonly (InstantText | null)[]): boolean {
+  const known = times.filter((time) => time !== null).map((time) => Date.parse(time) / 1000);
+  const ofDay = new Set(known.map((second) => second % 86_400));
+  const isOfDays = ofDay.size < 3 && SUMMER_TIME_SECONDS.includes(Math.max(...ofDay) - Math.min(...ofDay));
+  return ofDay.size > 0 && (!isOfDays || known.some((second) => second % (ZONE_MINUTES * 60) !== 0));
 }
