@@ -1,6 +1,8 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { ZONE_HOURS } from '../../../src/core/order.ts';
 import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
+import { isSameCustomer, minutesBetween, zoneStepsOf } from '../../../src/intake/orders/order-columns.ts';
 import { neverSent } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
 import { type AttributionRules, placesOf } from './decisions.ts';
@@ -24,6 +26,7 @@ export async function holdSimilarOrders(trx: Transaction<DB>, rules: Attribution
   if (!rules.isBrandShared) return;
   await holdNamed(trx, rules);
   await holdAlike(trx, rules);
+  await holdInOtherZone(trx, rules);
 }
 
 /** SQL that is true if decision `d` would credit an order that was never sent, and that no person has confirmed. */
@@ -277,4 +280,35 @@ async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: Attrib
           select from decided_orders x join ${placesOf(sources, 'q')} on q.source = x.source
           where ${isAlike} and q.place < p.place
             and not ledger.is_platform(q.platform, p.platform)))`;
+}
+
+/**
+ * The same code, amount, currency and customer, as far apart as two time zones are, in a source of the brand with another
+ * platform: one of the two sources was read with a wrong time zone. Customers are known where sources have `customer_key`.
+ */
+async function holdInOtherZone(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
+  const isAlike = sql`
+            a.outcome = 'attributed' and a.amount = d.amount and a.currency = d.currency
+            and ${codeOf('a')} = ${codeOf('d')} and a.source = x.source and a.order_id = x.order_id`;
+  const orderedAt = sql`coalesce(x.placed_at, x.paid_at, x.first_seen_at)`;
+  const reach = sql`make_interval(hours => ${sql.lit(ZONE_HOURS + 1)})`;
+  await execute(trx)`
+    update decided_orders d set ${held('similar_order')}
+    from ${placesOf(sources)}
+    where p.source = d.source and ${isOpen(job, 'similar_order')} and exists (
+      select from intake.orders o
+      -- By the index of customers, whose time keeps it quick for one with many orders, such as that of a till.
+      join intake.orders x on x.customer_key = o.customer_key and x.is_current and x.source <> o.source
+        and ${orderedAt} between o.placed_at - ${reach} and o.placed_at + ${reach}
+      where o.order_version_id = d.order_version_id and ${isSameCustomer('o', 'x')}
+        and ${zoneStepsOf(minutesBetween('o', 'x'))} is not null
+        and (exists (
+            select from intake.attributions a join ledger.entries e on e.entry_id = a.entry_id
+            where ${isAlike} and not ledger.is_platform(e.order_platform, p.platform)
+              and (a.job <> ${job} or not ${neverSent}
+                or not exists (select from decided_orders n
+                  where n.source = a.source and n.order_id = a.order_id)))
+          or exists (
+            select from decided_orders a join ${placesOf(sources, 'q')} on q.source = a.source
+            where ${isAlike} and q.place < p.place and not ledger.is_platform(q.platform, p.platform))))`;
 }

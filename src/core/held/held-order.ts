@@ -75,7 +75,7 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'it is another order',
   },
   similar_order: {
-    what: 'Another source states an order with the same code and amount less than a minute apart, or with the same id, or one of them names the id of the other',
+    what: 'Another source states an order with the same code and amount less than a minute apart, or with the same customer and as far apart as time zones are, or with the same id, or one of them names the id of the other',
     fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out.',
     confirms: 'it is another order',
   },

@@ -575,6 +575,19 @@ describe('an order of a channel that also stands in the export of the shop', () 
       { first: { placedAt: '2026-04-10T08:59:30Z' } },
       'attributed',
     ],
+    ...(
+      [
+        ['another zone', '2026-04-10T11:00:20Z', true, 'held similar_order'],
+        ['a zone on another day', '2026-04-09T23:00:00Z', true, 'held similar_order'],
+        ['another zone, and another customer', '2026-04-10T11:00:20Z', false, 'attributed'],
+        ['times that no zone explains', '2026-04-10T11:07:00Z', true, 'attributed'],
+        ['times further apart than zones', '2026-04-11T09:00:00Z', true, 'attributed'],
+      ] as const
+    ).map(([what, placedAt, isSame, expected]) => {
+      const customerKey = randomUUID();
+      const first = { customerKey: isSame ? customerKey : randomUUID() };
+      return [what, { placedAt, customerKey }, { first }, expected] as const;
+    }),
     ['no time', { placedAt: null }, {}, 'attributed'],
     ['no time, like the first one', { placedAt: null }, { first: { placedAt: null } }, 'attributed'],
     ['one that is no longer credited', {}, { isCreditedStill: false }, 'attributed'],
