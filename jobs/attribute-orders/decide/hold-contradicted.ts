@@ -189,8 +189,8 @@ async function holdOwnerless(trx: Transaction<DB>, { job }: AttributionRules): P
 
 /**
  * Holds posted orders that name another owner than they were posted for. The service cannot move them, and statements pay the
- * owner of then. So a person says whether codes.csv is wrong, or what was paid has to be settled between the two. If an order
- * names both, another rule of attribution chose the other one, and whoever set it could see that. Call it after `keepClaims`.
+ * owner of then. So a person says whether codes.csv is wrong, or what was paid has to be settled between the two. If codes
+ * or links of an order name both, another rule of attribution chose the other one, and whoever set it could see that. Call it after `keepClaims`.
  */
 export async function holdReattributed(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
   const ownerOf = (row: 'd' | 'c') => sql`
@@ -203,8 +203,8 @@ export async function holdReattributed(trx: Transaction<DB>, { job }: Attributio
     from intake.attributions a join ledger.entries e on e.entry_id = a.entry_id
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id
       and ${isUnconfirmed('owner_changed')} and ${isSent} and ${isOtherOwner(ownerOf('d'))}
-      and not exists (
+      and (d.matched_by = 'explicit' or not exists (
         select from intake.order_claims c
         where c.job = a.job and c.source = a.source and c.order_id = a.order_id
-          and not ${isOtherOwner(ownerOf('c'))})`;
+          and not ${isOtherOwner(ownerOf('c'))}))`;
 }

@@ -309,6 +309,10 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     await bring(context, 'accepted');
     await change(context, {}, BY_NOOR);
     expect(await decisions(context)).toEqual(['1: held owner_changed MIRA of noor, posted for D1']);
+    // What the export itself says is no rule of attribution, whatever its code says.
+    await change(context, { dealId: 'D2' }, MIRA);
+    expect(await decisions(context)).toEqual(['1: held owner_changed D2 of D2, posted for D1']);
+    await change(context, { dealId: null });
     await change(context, {}, MIRA);
     await change(context, {}, BY_NOOR);
     await inTransaction(context.db, (trx) =>
