@@ -1246,7 +1246,7 @@ export interface IntakeOrders {
    */
   deal_id: string | null;
   /**
-   * Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer), newer_row_rejected (a row that may be newer could not be used). Null: nothing is in doubt. An order in doubt is held.
+   * Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer), newer_row_rejected (a row that may be newer could not be used), other_order_same_id (another order was stated with its id), refund_in_total (its total fell by just what was refunded). Null: nothing is in doubt. An order in doubt is held.
    */
   doubt: string | null;
   /**
@@ -1472,7 +1472,7 @@ export interface IntakeRejectedRows {
    */
   source_file_id: Int8;
   /**
-   * The value at fault, cut, e-mail addresses masked.
+   * The value at fault, cut, e-mail addresses masked. Of a column about people, and of a total that names no kind of total, each word is its first letter only.
    */
   value: string | null;
 }
