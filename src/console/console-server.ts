@@ -256,10 +256,6 @@ function sendFile(reply: FastifyReply, { name, type, content }: Download): Fasti
   );
 }
 
-function isReading(permission: string): boolean {
-  return permission.startsWith('GET ') || permission.startsWith('see ');
-}
-
 function visitOf(request: FastifyRequest, { readDb, config, actorOf, onError }: Served): Visit {
   const { pathname, searchParams: query } = new URL(request.url, 'http://console');
   const actor = actorOf(request);
@@ -271,7 +267,8 @@ function visitOf(request: FastifyRequest, { readDb, config, actorOf, onError }: 
     config,
     actor,
     may: (permission) =>
-      permits(actor.role, permission) && (isReading(permission) || !config.console.readOnly),
+      permits(actor.role, permission) &&
+      (permission.startsWith('GET ') || permission.startsWith('see ') || !config.console.readOnly),
     path: pathname.slice(config.console.basePath.length) || '/',
     params: request.params as Readonly<Record<string, string>>,
     query,

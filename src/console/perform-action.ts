@@ -56,7 +56,11 @@ async function performAction(
       status: 403,
       why: 'The console is read-only here (console.read_only). Use the command, or a console that is not read-only.',
     });
-  const { return_to: returnTo, ...fields } = toFields(request.body);
+  // Fields that occur several times (checkboxes) are lists.
+  const { return_to: returnTo, ...fields } =
+    typeof request.body === 'object' && request.body !== null
+      ? (request.body as Readonly<Record<string, string | readonly string[]>>)
+      : {};
   const requireRight = (permission: string): void => {
     if (!permits(actor.role, permission)) throw new Refused(whyForbidden(actor, permission), 403);
   };
@@ -95,11 +99,4 @@ async function performAction(
       return refuse(request, reply, { status: 409, why: `${error.details.message} ${error.details.help}` });
     throw error;
   }
-}
-
-/** Converts the body to fields. Fields that occur several times (checkboxes) are lists. */
-function toFields(body: unknown): Readonly<Record<string, string | readonly string[]>> {
-  return typeof body === 'object' && body !== null
-    ? (body as Readonly<Record<string, string | readonly string[]>>)
-    : {};
 }

@@ -4,7 +4,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { ConsoleSettings } from '../../config/console-fields.ts';
 import { hostInUrl, isLoopback } from '../../core/http/is-loopback.ts';
-import { configurationError, type KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 import type { Actor } from '../console-page.ts';
 import { isPasswordHash, verifyPassword } from './password.ts';
 import type { ProviderSignIn } from './provider.ts';
@@ -56,7 +56,14 @@ export function createAuthenticate(
   const { users, tokens, proxy } = settings;
   checkSettings(settings);
   if (users.length === 0 && tokens.length === 0 && proxy === null && provider === null) {
-    if (!isLoopback(`http://${hostInUrl(host)}`)) throw authMissing(host);
+    if (!isLoopback(`http://${hostInUrl(host)}`))
+      throw configurationError({
+        code: 'console_auth_missing',
+        message: 'The console would be open to everybody who reaches this address.',
+        where: host,
+        help: 'Say who may see it in console.auth (docs/console.md), listen on 127.0.0.1, or set  console: {enabled: false} .',
+        safe: 'Nothing was run.',
+      });
     return async ({ headers }) =>
       isLoopback(`http://${headers.host ?? ''}`)
         ? { kind: 'actor', actor: { name: localActor, role: 'operator' } }
@@ -218,14 +225,4 @@ function isNetwork(entry: string): boolean {
   } catch {
     return false;
   }
-}
-
-function authMissing(host: string): KnownError {
-  return configurationError({
-    code: 'console_auth_missing',
-    message: 'The console would be open to everybody who reaches this address.',
-    where: host,
-    help: 'Say who may see it in console.auth (docs/console.md), listen on 127.0.0.1, or set  console: {enabled: false} .',
-    safe: 'Nothing was run.',
-  });
 }

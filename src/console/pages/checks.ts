@@ -1,4 +1,3 @@
-import type { CheckFinding } from '../../core/checks/check-result.ts';
 import { sayCheck } from '../../core/checks/expectations.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
@@ -14,7 +13,7 @@ import {
   listFindings,
   listFindingsBeside,
 } from '../../reports/checks/read-checks.ts';
-import { type FreshnessLine, toFreshnessLine } from '../../reports/checks/render-checks.ts';
+import { toFreshnessLine } from '../../reports/checks/render-checks.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
@@ -50,9 +49,33 @@ export const checksPage = definePage(PATH, async (visit) => {
     content: html`<p>Each file is compared with earlier files of its source before anything of it is posted. A warning is listed for 14 days, or until somebody acknowledges it.</p>
 ${form()}
 <h2>Findings</h2>
-${findingTable(findings, visit)}
+${pagedTable(
+  { rows: findings, visit, about: 'What is unusual', none: 'Nothing is unusual.', key: 'findingId' },
+  [
+    column('Finding', ({ findingId }) => anchor(visit.link(`${PATH}/${findingId}`), findingId)),
+    column('Verdict', ({ verdict }) => badge(verdict)),
+    column('What', ({ message }) => message),
+    column('Seen', ({ seen }) => seen),
+    column('Expected', ({ expected }) => expected),
+    column('File', ({ uri, source }) => noted(fileName(uri), source)),
+    column('Found', ({ foundAt }) => instant(foundAt, visit)),
+  ],
+)}
 <h2>Freshness</h2>
-${freshnessTable(arrivals.filter((one) => wanted.includes(one.source)).map(toFreshnessLine), visit)}
+${table(
+  {
+    rows: arrivals.filter((one) => wanted.includes(one.source)).map(toFreshnessLine),
+    about: 'Freshness',
+    visit,
+    none: 'No source sets a time by which a new file should arrive (expect.freshness).',
+  },
+  [
+    column('Source', ({ source }) => source),
+    column('Verdict', ({ verdict }) => badge(verdict)),
+    column('Latest file', ({ seen }) => (seen === null ? 'none' : instant(seen, visit))),
+    column('Expected, in UTC', ({ expected }) => expected),
+  ],
+)}
 <h2>Latest files</h2>
 ${files.map((file) => checkedFile(file, visit))}
 ${files.length > 0 ? null : nothing({ visit, none: 'No file was checked yet.' })}
@@ -63,41 +86,15 @@ ${table({ rows: expectedDates, about: 'Expected dates', none: 'No date is expect
   column('Why', ({ name }) => name),
   column('Source', ({ source: of }) => of ?? 'all'),
 ])}
-${expectForm(visit, names)}`,
+${actionForm(visit, '/checks/expect-date', {
+  hidden: {},
+  fields: html`<label>Date <input type="date" name="day" required></label>
+<label>Source <select name="source"><option value="">all</option>${names.map((name) => html`<option value="${name}">${name}</option>`)}</select></label>`,
+  reasonLabel: 'Why, for example Black Friday',
+  button: 'Expect this date',
+})}`,
   };
 });
-
-function findingTable(findings: readonly CheckFinding[], visit: Visit): Html {
-  return pagedTable(
-    { rows: findings, visit, about: 'What is unusual', none: 'Nothing is unusual.', key: 'findingId' },
-    [
-      column('Finding', ({ findingId }) => anchor(visit.link(`${PATH}/${findingId}`), findingId)),
-      column('Verdict', ({ verdict }) => badge(verdict)),
-      column('What', ({ message }) => message),
-      column('Seen', ({ seen }) => seen),
-      column('Expected', ({ expected }) => expected),
-      column('File', ({ uri, source }) => noted(fileName(uri), source)),
-      column('Found', ({ foundAt }) => instant(foundAt, visit)),
-    ],
-  );
-}
-
-function freshnessTable(lines: readonly FreshnessLine[], visit: Visit): Html {
-  return table(
-    {
-      rows: lines,
-      about: 'Freshness',
-      visit,
-      none: 'No source sets a time by which a new file should arrive (expect.freshness).',
-    },
-    [
-      column('Source', ({ source }) => source),
-      column('Verdict', ({ verdict }) => badge(verdict)),
-      column('Latest file', ({ seen }) => (seen === null ? 'none' : instant(seen, visit))),
-      column('Expected, in UTC', ({ expected }) => expected),
-    ],
-  );
-}
 
 function checkedFile(
   { source, readFor, uri, arrivedAt, learntFrom, results }: CheckedFile,
@@ -119,16 +116,6 @@ ${table({ rows: results, about: `Checks of ${title}`, none: 'No check applies.' 
   column('Expected', ({ expected }) => expected),
 ])}</details>
 `;
-}
-
-function expectForm(visit: Visit, sources: readonly string[]): Html | null {
-  return actionForm(visit, '/checks/expect-date', {
-    hidden: {},
-    fields: html`<label>Date <input type="date" name="day" required></label>
-<label>Source <select name="source"><option value="">all</option>${sources.map((name) => html`<option value="${name}">${name}</option>`)}</select></label>`,
-    reasonLabel: 'Why, for example Black Friday',
-    button: 'Expect this date',
-  });
 }
 
 /** One finding of a check, and the form to acknowledge it. */

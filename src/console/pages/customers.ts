@@ -4,7 +4,7 @@ import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import { listInfluencers, listRefusals, readLookups } from '../../reports/money/read-customers.ts';
 import { type CustomerGroup, countCustomers } from '../../reports/status/status.ts';
-import { definePage, type Visit } from '../console-page.ts';
+import { definePage } from '../console-page.ts';
 import { byText, readFilter } from '../markup/filter.ts';
 import { amountList, dealAnchor, instant, noted, pagedTable, table } from '../markup/parts.ts';
 import { keyedPageOf } from '../read-query.ts';
@@ -37,7 +37,26 @@ ${table({ rows: refusals, about: 'Refusals', none: 'The service refused no custo
 <h2>Influencers among customers</h2>
 <p>Found by look-ups in real time. The service shows influencers that it finds later on its own pages.</p>
 ${form()}
-${influencerTable(influencers, visit)}`,
+${pagedTable(
+  {
+    rows: influencers,
+    visit,
+    about: 'Influencers among customers',
+    none: 'No look-up has found an influencer yet.',
+    key: ({ key }) => [key.followers, key.platform, key.userId, key.brandId],
+  },
+  [
+    column('Creator', ({ username, platform }) => noted(username, platform)),
+    number('Followers', ({ followers }) => (followers === null ? null : formatCount(followers))),
+    number('Orders', ({ orders }) => orders),
+    number('Spent', ({ spent, currency }) =>
+      spent === null ? null : amountList([{ amount: spent, currency }]),
+    ),
+    column('Deal', ({ dealId }) => (dealId === null ? 'none' : dealAnchor(visit, dealId))),
+    column('Looked up', ({ lookedUpAt }) => instant(lookedUpAt, visit)),
+    column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
+  ],
+)}`,
   };
 });
 
@@ -63,27 +82,4 @@ function funnel(groups: readonly CustomerGroup[], lookups: Awaited<ReturnType<ty
       formatCount(lookups.find(({ brandId }) => brandId === brand)?.influencers ?? 0),
     ),
   ]);
-}
-
-function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visit: Visit): Html {
-  return pagedTable(
-    {
-      rows,
-      visit,
-      about: 'Influencers among customers',
-      none: 'No look-up has found an influencer yet.',
-      key: ({ key }) => [key.followers, key.platform, key.userId, key.brandId],
-    },
-    [
-      column('Creator', ({ username, platform }) => noted(username, platform)),
-      number('Followers', ({ followers }) => (followers === null ? null : formatCount(followers))),
-      number('Orders', ({ orders }) => orders),
-      number('Spent', ({ spent, currency }) =>
-        spent === null ? null : amountList([{ amount: spent, currency }]),
-      ),
-      column('Deal', ({ dealId }) => (dealId === null ? 'none' : dealAnchor(visit, dealId))),
-      column('Looked up', ({ lookedUpAt }) => instant(lookedUpAt, visit)),
-      column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
-    ],
-  );
 }

@@ -1,4 +1,4 @@
-import type { DoubleCredit, Doubt, Evidence } from '../../core/ledger.ts';
+import type { DoubleCredit, Evidence } from '../../core/ledger.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import type { Html } from '../../core/text/html.ts';
 import { knownDeal, lacksDeal } from '../../decisions/settle-doubt.ts';
@@ -78,7 +78,36 @@ async function showList(visit: Visit): Promise<Shown> {
     content: html`${summary(found)}
 <p>${visit.may('POST /bulk/preview') && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${asked.form({ reason: reasons.slice(0, MAX_REASONS) })}
-${doubtTable(doubts, visit)}
+${pagedTable(
+  {
+    rows: doubts,
+    visit,
+    about: 'Entries in doubt',
+    none: 'No order is in doubt.',
+    key: ['since', 'entryId'],
+  },
+  [
+    column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
+    visit.may('POST /bulk/preview') ? column('Choose', (doubt) => entryBox(doubt)) : null,
+    column('About', ({ subject, orderId }) =>
+      orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
+    ),
+    number('Amount', ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency))),
+    column(
+      'For',
+      ({ influencerHandle, dealId }) =>
+        html`${influencerHandle} ${dealId === null ? null : html`<small>deal ${dealId}</small>`}`,
+    ),
+    column('Since', ({ since, ageSeconds }) =>
+      noted(instant(since, visit), `${formatDuration(ageSeconds)} ago`),
+    ),
+    number('Attempts', ({ attempts }) => formatCount(attempts)),
+    column('Why', ({ reason, job }) => noted(reason, job)),
+    column('Evidence', ({ evidence }) =>
+      evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
+    ),
+  ],
+)}
 ${found.doubts === 0 ? null : settleManyForm(visit, { hidden: chosen, ticked: 'entries', all: sayMatching(found) })}
 ${doubleCreditTable(doubleCredits, filter.job, visit)}
 ${
@@ -112,39 +141,6 @@ function sayMatching({ doubts, count, amounts }: FoundDoubts): string {
 function summary({ doubts, count, amounts }: FoundDoubts): Html | null {
   if (doubts === 0) return null;
   return html`<p><strong>${count} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. ${doubts === 1 ? 'The service may have credited it, but no answer says so. Look it up in the service.' : 'The service may have credited them, but no answer says so. Look up each in the service.'} Nothing is sent again automatically.</p>`;
-}
-
-function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
-  return pagedTable(
-    {
-      rows: doubts,
-      visit,
-      about: 'Entries in doubt',
-      none: 'No order is in doubt.',
-      key: ['since', 'entryId'],
-    },
-    [
-      column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
-      visit.may('POST /bulk/preview') ? column('Choose', (doubt) => entryBox(doubt)) : null,
-      column('About', ({ subject, orderId }) =>
-        orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
-      ),
-      number('Amount', ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency))),
-      column(
-        'For',
-        ({ influencerHandle, dealId }) =>
-          html`${influencerHandle} ${dealId === null ? null : html`<small>deal ${dealId}</small>`}`,
-      ),
-      column('Since', ({ since, ageSeconds }) =>
-        noted(instant(since, visit), `${formatDuration(ageSeconds)} ago`),
-      ),
-      number('Attempts', ({ attempts }) => formatCount(attempts)),
-      column('Why', ({ reason, job }) => noted(reason, job)),
-      column('Evidence', ({ evidence }) =>
-        evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
-      ),
-    ],
-  );
 }
 
 function doubleCreditTable(credits: readonly DoubleCredit[], job: string | null, visit: Visit): Html | null {

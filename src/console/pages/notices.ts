@@ -4,7 +4,7 @@ import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { type ListedNotice, listChannelTroubles, listNotices } from '../../reports/notices/list-notices.ts';
-import { definePage, type Visit } from '../console-page.ts';
+import { definePage } from '../console-page.ts';
 import { byOption, readFilter } from '../markup/filter.ts';
 import { amountList, badge, instant, noted, pagedTable, tablePart } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
@@ -38,26 +38,19 @@ ${tablePart('Channels that do not accept notices', { rows: troubles }, [
 ])}
 <h2>Notices</h2>
 ${form()}
-${noticeTable(notices, visit)}`,
+${pagedTable({ rows: notices, visit, about: 'Notices', none: 'No notice was sent yet.', key: 'noticeId' }, [
+  column('When', ({ createdAt }) => instant(createdAt, visit)),
+  column('Event', ({ event }) => badge(event)),
+  column('Severity', ({ event, severity }) =>
+    event === 'opened' || event === 'reminded' ? badge(severity) : null,
+  ),
+  column('Problem', ({ problem, job }) => noted(problem.replaceAll('_', ' '), job)),
+  column('Summary', ({ summary }) => summary),
+  number('Amount', ({ amounts }) => amountList(amounts)),
+  column('Delivered', ({ deliveries }) => deliveryList(deliveries)),
+])}`,
   };
 });
-
-function noticeTable(notices: readonly ListedNotice[], visit: Visit): Html {
-  return pagedTable(
-    { rows: notices, visit, about: 'Notices', none: 'No notice was sent yet.', key: 'noticeId' },
-    [
-      column('When', ({ createdAt }) => instant(createdAt, visit)),
-      column('Event', ({ event }) => badge(event)),
-      column('Severity', ({ event, severity }) =>
-        event === 'opened' || event === 'reminded' ? badge(severity) : null,
-      ),
-      column('Problem', ({ problem, job }) => noted(problem.replaceAll('_', ' '), job)),
-      column('Summary', ({ summary }) => summary),
-      number('Amount', ({ amounts }) => amountList(amounts)),
-      column('Delivered', ({ deliveries }) => deliveryList(deliveries)),
-    ],
-  );
-}
 
 function deliveryList(deliveries: ListedNotice['deliveries']): Html | string {
   if (deliveries.length === 0) return 'no channel';

@@ -15,7 +15,6 @@ import {
   listRejected,
   listRejectedCauses,
   listRejectedSources,
-  type RejectedCause,
   type RejectedFilter,
 } from '../../reports/files/list-rejected.ts';
 import { definePage, type Shown, type Visit } from '../console-page.ts';
@@ -61,52 +60,42 @@ ${visit.may('see raw rows') ? html`<p>Download the rows as CSV, to correct them:
     }
 ${asked.form({ code: causes.map(({ code }) => code) })}
 <h2>By cause</h2>
-${causeTable(causes, visit)}
+${pagedTable({ rows: causes, visit, about: 'Causes', none: 'There are none.' }, [
+  column('Cause', ({ code }) =>
+    anchor(visit.link(PATH, { ...chosen(visit), code }), code.replaceAll('_', ' ')),
+  ),
+  number('Rows', ({ rows }) => formatCount(rows)),
+  number('Files', ({ files }) => formatCount(files)),
+  column('What is wrong, in the first row', ({ reason }) => reason),
+  column('How to fix it', ({ help }) => prose(help)),
+  column('Effect', ({ code }) =>
+    anchor(
+      visit.link(PATH, { ...chosen(visit), code, effect: 'yes' }),
+      html`Preview the fix of ${code.replaceAll('_', ' ')}`,
+    ),
+  ),
+])}
 ${await fixEffect(visit, filter)}
 <h2>Rows</h2>
-${rowTable(rows, visit)}`,
+${pagedTable(
+  { rows, visit, about: 'Rejected rows', none: 'There are none.', key: ['sourceFileId', 'record'] },
+  [
+    column('Row', ({ uri, line, sourceFileId, record }) =>
+      anchor(visit.link(`${PATH}/${sourceFileId}/${record}`), `${fileName(uri)} line ${formatCount(line)}`),
+    ),
+    column(
+      'What is wrong',
+      ({ reason, code, rowCount }) =>
+        html`${reason} <small>${code.replaceAll('_', ' ')}${rowCount > 1 ? `, ${plural(rowCount, 'row')}` : ''}</small>`,
+    ),
+    column('Value', ({ column, value }) => (value === null ? column : html`${column} <code>${value}</code>`)),
+    column('Source', ({ source }) => source),
+    column('Read for', ({ readFor }) => readFor),
+    column('Run', ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId)),
+  ],
+)}`,
   };
 });
-
-function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
-  return pagedTable({ rows: causes, visit, about: 'Causes', none: 'There are none.' }, [
-    column('Cause', ({ code }) =>
-      anchor(visit.link(PATH, { ...chosen(visit), code }), code.replaceAll('_', ' ')),
-    ),
-    number('Rows', ({ rows }) => formatCount(rows)),
-    number('Files', ({ files }) => formatCount(files)),
-    column('What is wrong, in the first row', ({ reason }) => reason),
-    column('How to fix it', ({ help }) => prose(help)),
-    column('Effect', ({ code }) =>
-      anchor(
-        visit.link(PATH, { ...chosen(visit), code, effect: 'yes' }),
-        html`Preview the fix of ${code.replaceAll('_', ' ')}`,
-      ),
-    ),
-  ]);
-}
-
-function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
-  return pagedTable(
-    { rows, visit, about: 'Rejected rows', none: 'There are none.', key: ['sourceFileId', 'record'] },
-    [
-      column('Row', ({ uri, line, sourceFileId, record }) =>
-        anchor(visit.link(`${PATH}/${sourceFileId}/${record}`), `${fileName(uri)} line ${formatCount(line)}`),
-      ),
-      column(
-        'What is wrong',
-        ({ reason, code, rowCount }) =>
-          html`${reason} <small>${code.replaceAll('_', ' ')}${rowCount > 1 ? `, ${plural(rowCount, 'row')}` : ''}</small>`,
-      ),
-      column('Value', ({ column, value }) =>
-        value === null ? column : html`${column} <code>${value}</code>`,
-      ),
-      column('Source', ({ source }) => source),
-      column('Read for', ({ readFor }) => readFor),
-      column('Run', ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId)),
-    ],
-  );
-}
 
 /**
  * Shows on request what fixing the rows of a cause would bring. This reads their files again, which takes a

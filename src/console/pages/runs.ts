@@ -92,7 +92,17 @@ ${
       })
 }
 <h2>Runs <small>${countUpTo(count, COUNT_LIMIT)}, newest first</small></h2>
-${runsTable(rows, visit)}`,
+${pagedTable({ rows, visit, about: 'Runs', none: 'No job has run yet.', key: 'runId' }, [
+  column('Run', ({ runId }) => anchor(visit.link(`${PATH}/${runId}`), runId)),
+  column('Job', ({ job }) => job),
+  column('Status', ({ status }) => badge(status)),
+  column('Started', ({ startedAt }) => instant(startedAt, visit)),
+  number('Took', ({ status, seconds }) => (status === 'lost' ? '' : formatDuration(seconds))),
+  column('Did', (run) => describeDid(run, didOf)),
+  column('Problem', (run) =>
+    cut(problemOf(run) ?? (run.status === 'issues' ? sayLeft(run, leftOf(run)) : ''), PROBLEM_LENGTH),
+  ),
+])}`,
   };
 });
 
@@ -130,20 +140,6 @@ function hrefOf(
   return days > 1
     ? visit.link(PATH, { job, from: day, to: day })
     : visit.link('/schedules', { job, from: day, to: day });
-}
-
-function runsTable(runs: readonly ListedRun[], visit: Visit): Html {
-  return pagedTable({ rows: runs, visit, about: 'Runs', none: 'No job has run yet.', key: 'runId' }, [
-    column('Run', ({ runId }) => anchor(visit.link(`${PATH}/${runId}`), runId)),
-    column('Job', ({ job }) => job),
-    column('Status', ({ status }) => badge(status)),
-    column('Started', ({ startedAt }) => instant(startedAt, visit)),
-    number('Took', ({ status, seconds }) => (status === 'lost' ? '' : formatDuration(seconds))),
-    column('Did', (run) => describeDid(run, didOf)),
-    column('Problem', (run) =>
-      cut(problemOf(run) ?? (run.status === 'issues' ? sayLeft(run, leftOf(run)) : ''), PROBLEM_LENGTH),
-    ),
-  ]);
 }
 
 /** The range of a timeline: days in UTC, divided into spans of equal length. */

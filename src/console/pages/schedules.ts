@@ -3,13 +3,7 @@ import type { Html } from '../../core/text/html.ts';
 import { openCalendar } from '../../ops/schedule/calendar.ts';
 import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
-import {
-  isServed,
-  type ListedSlot,
-  listPausedJobs,
-  listSlots,
-  type PausedJob,
-} from '../../reports/runs/list-slots.ts';
+import { isServed, listPausedJobs, listSlots, type PausedJob } from '../../reports/runs/list-slots.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actColumn, actionForm, notOffered } from '../markup/action-form.ts';
 import { byDay, byOption, byText, readFilter } from '../markup/filter.ts';
@@ -41,7 +35,26 @@ export const schedulesPage = definePage('/schedules', async (visit) => {
 ${jobsTable(paused, visit)}
 <h2>Due times <small>newest first, days in UTC</small></h2>
 ${form()}
-${slotsTable(slots, visit)}`,
+${pagedTable(
+  {
+    rows: slots,
+    visit,
+    about: 'Due times',
+    none: html`None yet: <code>serve</code> records each slot when it is due.`,
+    key: ['slot', 'job'],
+  },
+  [
+    column('Due time', ({ slot }) => instant(slot, visit)),
+    column('Job', ({ job }) => job),
+    column('State', ({ state }) => badge(state)),
+    column(
+      'Why',
+      ({ reason, requestedBy }) =>
+        html`${requestedBy === null ? null : `requested by ${requestedBy}`}${requestedBy !== null && reason !== null ? ': ' : null}${reason}`,
+    ),
+    column('Run', ({ runId }) => (runId === null ? null : anchor(visit.link(`/runs/${runId}`), runId))),
+  ],
+)}`,
   };
 });
 
@@ -105,27 +118,4 @@ function changesOf(
 
 function resumeForm(job: string, visit: Visit): Html {
   return html`<details><summary>Resume</summary>${actionForm(visit, '/schedules/resume', { hidden: { job }, button: `Resume: ${job}` })}</details>`;
-}
-
-function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
-  return pagedTable(
-    {
-      rows: slots,
-      visit,
-      about: 'Due times',
-      none: html`None yet: <code>serve</code> records each slot when it is due.`,
-      key: ['slot', 'job'],
-    },
-    [
-      column('Due time', ({ slot }) => instant(slot, visit)),
-      column('Job', ({ job }) => job),
-      column('State', ({ state }) => badge(state)),
-      column(
-        'Why',
-        ({ reason, requestedBy }) =>
-          html`${requestedBy === null ? null : `requested by ${requestedBy}`}${requestedBy !== null && reason !== null ? ': ' : null}${reason}`,
-      ),
-      column('Run', ({ runId }) => (runId === null ? null : anchor(visit.link(`/runs/${runId}`), runId))),
-    ],
-  );
 }

@@ -66,34 +66,53 @@ function content(
       : html`<p class="notice">No worker runs now, so each run does all of its work itself. <code>npx influencer-sync work</code> starts one; <code>serve</code> is one too, unless <code>work.serve_works</code> is <code>false</code>.</p>
 `
   }<h2>Workers</h2>
-${workersTable(workers, visit)}
+${table(
+  {
+    rows: workers,
+    about: 'Workers',
+    none: 'No worker is registered.',
+    most: SHOWN_WORKERS,
+    others: html`more; <code>npx influencer-sync status</code> lists all that run`,
+  },
+  [
+    column('Worker', ({ host, pid }) => noted(host, `process ${pid}`)),
+    column('State', (worker) => stateOf(worker, visit)),
+    column('Version', ({ version }) => version),
+    column('Since', ({ startedAt }) => instant(startedAt, visit)),
+    column('Heartbeat', ({ seenAt }) => agoOf(seenAt, visit)),
+    column('Takes', ({ kinds, concurrency }) =>
+      noted(kinds.join(', '), `${formatCount(concurrency)} of each at a time`),
+    ),
+    column('Doing', (worker) => doingOf(worker, visit)),
+  ],
+)}
 <h2>Queues</h2>
-${queuesTable(queues, visit)}
+${table({ rows: queues, about: 'Queues' }, [
+  column('Kind', ({ kind }) => kind),
+  column('What a unit does', ({ kind }) => DOES[kind] ?? null),
+  number('At a time', ({ places }) => formatCount(places)),
+  number('Being done', ({ active }) => formatCount(active)),
+  number('Waiting', ({ waiting }) => formatCount(waiting)),
+  column('Oldest waits since', ({ oldest }) =>
+    oldest === null ? null : noted(instant(oldest, visit), agoOf(oldest, visit)),
+  ),
+  number('Failed', ({ failed }) => formatCount(failed)),
+])}
 <h2>Failed units <small>of the last seven days, newest first</small></h2>
-${failedTable(failed, visit)}`;
-}
-
-function workersTable(workers: readonly RegisteredWorker[], visit: Visit): Html {
-  return table(
-    {
-      rows: workers,
-      about: 'Workers',
-      none: 'No worker is registered.',
-      most: SHOWN_WORKERS,
-      others: html`more; <code>npx influencer-sync status</code> lists all that run`,
-    },
-    [
-      column('Worker', ({ host, pid }) => noted(host, `process ${pid}`)),
-      column('State', (worker) => stateOf(worker, visit)),
-      column('Version', ({ version }) => version),
-      column('Since', ({ startedAt }) => instant(startedAt, visit)),
-      column('Heartbeat', ({ seenAt }) => agoOf(seenAt, visit)),
-      column('Takes', ({ kinds, concurrency }) =>
-        noted(kinds.join(', '), `${formatCount(concurrency)} of each at a time`),
-      ),
-      column('Doing', (worker) => doingOf(worker, visit)),
-    ],
-  );
+${table(
+  { rows: failed, about: 'Failed units', none: 'No unit failed.', most: PAGE_ROWS, others: 'older ones' },
+  [
+    column('When', ({ at }) => instant(at, visit)),
+    column('Run', ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`)),
+    column(
+      'What',
+      (group) =>
+        html`${badge(group.state)} ${describeUnit(group)} <small>${plural(group.units, 'unit')}</small>`,
+    ),
+    column('Why', whyOf),
+    column('Retry', (group) => retryOf(group, visit)),
+  ],
+)}`;
 }
 
 function stateOf({ isAlive, drainingSince, units }: RegisteredWorker, visit: Visit): Html {
@@ -115,37 +134,6 @@ function doingOf({ inHand, units }: RegisteredWorker, visit: Visit): Html | null
 
 function unitOf(unit: UnitInHand, visit: Visit): Html {
   return html`${anchor(visit.link(`/runs/${unit.runId}`), `${unit.job}, run ${unit.runId}`)}: ${describeUnit(unit)} <small>${unitCount(unit.kind, unit.done)}, began ${agoOf(unit.begunAt, visit)}</small>`;
-}
-
-function queuesTable(queues: readonly UnitQueue[], visit: Visit): Html {
-  return table({ rows: queues, about: 'Queues' }, [
-    column('Kind', ({ kind }) => kind),
-    column('What a unit does', ({ kind }) => DOES[kind] ?? null),
-    number('At a time', ({ places }) => formatCount(places)),
-    number('Being done', ({ active }) => formatCount(active)),
-    number('Waiting', ({ waiting }) => formatCount(waiting)),
-    column('Oldest waits since', ({ oldest }) =>
-      oldest === null ? null : noted(instant(oldest, visit), agoOf(oldest, visit)),
-    ),
-    number('Failed', ({ failed }) => formatCount(failed)),
-  ]);
-}
-
-function failedTable(failed: readonly FailedUnits[], visit: Visit): Html {
-  return table(
-    { rows: failed, about: 'Failed units', none: 'No unit failed.', most: PAGE_ROWS, others: 'older ones' },
-    [
-      column('When', ({ at }) => instant(at, visit)),
-      column('Run', ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`)),
-      column(
-        'What',
-        (group) =>
-          html`${badge(group.state)} ${describeUnit(group)} <small>${plural(group.units, 'unit')}</small>`,
-      ),
-      column('Why', whyOf),
-      column('Retry', (group) => retryOf(group, visit)),
-    ],
-  );
 }
 
 function whyOf({ message, help, host, pid }: FailedUnits): Html {

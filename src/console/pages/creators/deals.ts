@@ -143,7 +143,23 @@ ${monthTable(months, { dealId, visit })}
 <h2>Clicks by month <small>the service's count</small></h2>
 ${clickChart(clicks)}
 <h2>History <small>what changed, as the mirror read it</small></h2>
-${historyTable(versions, visit)}
+${table(
+  {
+    rows: versions
+      .slice(0, VERSIONS)
+      .map((version, index) => ({ version, before: versions[index + 1] ?? null })),
+    about: 'History of the deal',
+    none: 'The mirror has not read this deal yet.',
+  },
+  [
+    column('From', ({ version }) => instant(version.validFrom, visit)),
+    column('To', ({ version: { validTo } }) => (validTo === null ? 'now' : instant(validTo, visit))),
+    column(
+      'What changed',
+      ({ version, before }) => html`${changesOf(version, before).map((change) => html`${change}<br>`)}`,
+    ),
+  ],
+)}
 ${versions.length > VERSIONS ? html`<p class="dim">Older versions are in bi.deal_history.</p>` : null}`,
   };
 });
@@ -204,26 +220,6 @@ function monthTable(months: readonly DealMonth[], { dealId, visit }: { dealId: s
     number('Not settled', ({ open }) => formatCount(open)),
     number('Credited revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
   ]);
-}
-
-function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
-  return table(
-    {
-      rows: versions
-        .slice(0, VERSIONS)
-        .map((version, index) => ({ version, before: versions[index + 1] ?? null })),
-      about: 'History of the deal',
-      none: 'The mirror has not read this deal yet.',
-    },
-    [
-      column('From', ({ version }) => instant(version.validFrom, visit)),
-      column('To', ({ version: { validTo } }) => (validTo === null ? 'now' : instant(validTo, visit))),
-      column(
-        'What changed',
-        ({ version, before }) => html`${changesOf(version, before).map((change) => html`${change}<br>`)}`,
-      ),
-    ],
-  );
 }
 
 /** Every field of a deal that has a history, by its name on the page. Amounts are in the currency of the account. */

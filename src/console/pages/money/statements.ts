@@ -1,7 +1,7 @@
 import { KnownError } from '../../../core/known-error.ts';
 import { formatAtLeast, formatMoney, formatNumber } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
-import { isLanguage, LANGUAGES, type Language } from '../../../core/text/language.ts';
+import { isLanguage, LANGUAGES } from '../../../core/text/language.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
 import { describeMail, mailChannel } from '../../../decisions/send-statement.ts';
 import { convertLines } from '../../../money/convert-lines.ts';
@@ -488,7 +488,7 @@ export const statementDocumentPage = definePage('/statements/:month/document', a
   return {
     title: `Statement of ${month}: deal ${dealId}`,
     content: html`<p>${anchor(visit.link(`/statements/${month}`, { deal: dealId }), 'Lines of this deal')}. Download as ${anchor(file('pdf'), 'PDF')} or ${anchor(file('html'), 'HTML')}.</p>
-<p>In another language: ${LANGUAGES.filter((other) => other !== document.language).map((other, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(path, { deal: dealId, creator, language: other }), nameOf(other))}`)}.</p>
+<p>In another language: ${LANGUAGES.filter((other) => other !== document.language).map((other, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(path, { deal: dealId, creator, language: other }), NAMES.of(other) ?? other)}`)}.</p>
 ${
   document.former === null
     ? document.formerCreators.map(
@@ -505,10 +505,6 @@ ${blocksMarkup(document.blocks)}</article>`,
 });
 
 const NAMES = new Intl.DisplayNames('en', { type: 'language' });
-
-function nameOf(language: Language): string {
-  return NAMES.of(language) ?? language;
-}
 
 const SHOWN_MAILS = 10;
 
