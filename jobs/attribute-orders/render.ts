@@ -2,16 +2,7 @@ import { BELOW_ZERO, REFUNDS_APART } from '../../src/core/held/held-order.ts';
 import { formatAmounts, formatAtLeast, formatMoney } from '../../src/core/money.ts';
 import { sumOrders } from '../../src/core/order.ts';
 import { helpForCodesInText } from '../../src/core/text/codes-in-text.ts';
-import {
-  type Bars,
-  type Block,
-  type CountLine,
-  column,
-  item,
-  number,
-  section,
-  table,
-} from '../../src/render/block.ts';
+import { type Bars, type CountLine, column, item, number, section, table } from '../../src/render/block.ts';
 import { formatReasons } from '../../src/render/render-blocks.ts';
 import type { ReportRenderer } from '../../src/render/report-renderer.ts';
 import { clause, formatCount, markLookAlikes, plural } from '../../src/render/text.ts';
@@ -50,7 +41,10 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
     const { report } = summary;
     const { counts, details } = report;
     return [
-      ...describeCredits(details),
+      ...section('Credited to influencers', {
+        note: 'by currency, highest total first; bars compare amounts in one currency',
+        parts: creditBars(details),
+      }),
       ...describeFiles(summary),
       ...section('Codes that credited no influencer', {
         of: details.unownedCodesTotal,
@@ -150,14 +144,6 @@ function toBePosted(groups: readonly DispositionGroup[]): string {
   const ofThem =
     count === 0 ? '' : `, ${formatCount(count)} of them by the backfill (${formatAmounts(taken)})`;
   return `${formatAmounts(groups)}${ofThem}`;
-}
-
-/** What each influencer earned, in total and in this run. */
-function describeCredits(details: OrderDetails): readonly Block[] {
-  return section('Credited to influencers', {
-    note: 'by currency, highest total first; bars compare amounts in one currency',
-    parts: creditBars(details),
-  });
 }
 
 /** One row for each influencer and currency, with a bar. */

@@ -1,4 +1,4 @@
-import { configurationError, type KnownError } from '../../src/core/known-error.ts';
+import { configurationError } from '../../src/core/known-error.ts';
 import {
   dropLookups,
   type LookupResult,
@@ -78,15 +78,12 @@ function toAnswer({ outcome, exchange }: Sent, address: string): Answered | null
   if (outcome.kind !== 'rejected' || outcome.stopsGate || !(isOwnWord || isStated)) return null;
   const message = withoutAddresses(outcome.message, [address]);
   if (!isNotFound) return { httpStatus, answer: { kind: 'refused', message } };
-  if (/brand/i.test(message)) throw brandUnknown(message);
+  if (/brand/i.test(message))
+    throw configurationError({
+      code: 'brand_unknown',
+      message: `The service does not know the brand: ${message}`,
+      help: 'Check brand_id of the job: npx influencer-sync api search_brands',
+      safe: 'No customer was submitted.',
+    });
   return { httpStatus, answer: { kind: 'no_match' } };
-}
-
-function brandUnknown(message: string): KnownError {
-  return configurationError({
-    code: 'brand_unknown',
-    message: `The service does not know the brand: ${message}`,
-    help: 'Check brand_id of the job: npx influencer-sync api search_brands',
-    safe: 'No customer was submitted.',
-  });
 }

@@ -54,7 +54,10 @@ class FaultyCell extends Error {
  * file.
  */
 export const readCreators: MapRowsOptions<StatedCreator>['open'] = ({ fields }, { status }) => {
-  const parseStatus = statusParser(status.words);
+  const parseStatus: Parse<boolean> = (text) => {
+    const word = foldWord(text);
+    return STATUSES[status.words[word] ?? word] ?? BAD_STATUS;
+  };
   return ({ cells }) => {
     function find<Value>(field: LayoutField, parse: Parse<Value>): Value | null {
       const filled = firstFilled(cells, fields[field]);
@@ -77,10 +80,10 @@ export const readCreators: MapRowsOptions<StatedCreator>['open'] = ({ fields }, 
         handle: named.handle,
         handleFolded: foldHandle(named.handle),
         platform,
-        brandId: find('brand_id', parseBrand),
+        brandId: find('brand_id', (text) => (/^\d{1,15}$/.test(text) ? text : BAD_BRAND)),
         dealflowId: find('dealflow_id', parseId),
         dealId: find('deal_id', parseDeal),
-        stage: find('stage', parseStage),
+        stage: find('stage', (text) => (/^\d{1,6}$/.test(text) ? Number(text) : BAD_STAGE)),
         isActive: find('is_active', parseStatus),
         note: find('note', parseNote),
         code: find('code', parseText),
@@ -157,18 +160,10 @@ function parsePlatform(text: string): string | Fault {
   return PLATFORMS[word] ?? word;
 }
 
-function parseBrand(text: string): string | Fault {
-  return /^\d{1,15}$/.test(text) ? text : BAD_BRAND;
-}
-
 /** Parses the id of a deal, or the address of its page. */
 function parseDeal(text: string): string | Fault {
   const id = parseId(text);
   return typeof id === 'string' ? (/\/deal\/([^/?#]+)/.exec(id)?.[1] ?? id) : id;
-}
-
-function parseStage(text: string): number | Fault {
-  return /^\d{1,6}$/.test(text) ? Number(text) : BAD_STAGE;
 }
 
 const STATUSES: Readonly<Record<string, boolean>> = {
@@ -190,14 +185,6 @@ const STATUSES: Readonly<Record<string, boolean>> = {
   disabled: false,
   on_hold: false,
 };
-
-/** @param words the layout's translations of words in the list to words that are known here. */
-function statusParser(words: Readonly<Record<string, string>>): Parse<boolean> {
-  return (text) => {
-    const word = foldWord(text);
-    return STATUSES[words[word] ?? word] ?? BAD_STATUS;
-  };
-}
 
 /**
  * Parses `15`, `15%` or `12,5 %`. A number below 1 without a percent sign is refused, because it may be a

@@ -48,7 +48,17 @@ export async function spreadDeals(
       shares = ranges.map((range) => ({ ...range, budget: Math.floor((left * range.deals) / deals) }));
       if (shares.length > 1) progress.begin({ ...FETCHING, total: deals });
       const forAll = { ...toUnitAccount(run, ledger), collaborations: job.collaborations };
-      return shares.map((share) => ({ ...forAll, ...toPayload(share, due) }));
+      return shares.map(({ after, upTo, deals, budget }) => ({
+        ...forAll,
+        afterReadAt: after.readAt,
+        afterDealId: after.dealId,
+        upToReadAt: upTo.readAt,
+        upToDealId: upTo.dealId,
+        deals,
+        budget,
+        now: due.now.toISOString(),
+        refreshAfterHours: due.refreshAfterHours,
+      }));
     },
   });
   if (givenUp !== null) questions.stop(givenUp);
@@ -67,22 +77,6 @@ async function countStaged(
   { deals, ...range }: DueRange & { readonly deals: number },
 ): Promise<number> {
   return Math.max(0, deals - (await countAllDue(db, { ...due, range })));
-}
-
-function toPayload(
-  { after, upTo, deals, budget }: Share,
-  { now, refreshAfterHours }: DueOptions,
-): UnitPayload {
-  return {
-    afterReadAt: after.readAt,
-    afterDealId: after.dealId,
-    upToReadAt: upTo.readAt,
-    upToDealId: upTo.dealId,
-    deals,
-    budget,
-    now: now.toISOString(),
-    refreshAfterHours,
-  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ownersOf } from '../../src/codes/owners-of.ts';
-import { configurationError, type KnownError } from '../../src/core/known-error.ts';
+import { configurationError } from '../../src/core/known-error.ts';
 import { CONFLICTING_STATES } from '../../src/core/source.ts';
 import { execute, rowOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
@@ -286,16 +286,13 @@ async function refuseRenamedSource(
       and not exists (select from ledger.entries k
         where k.account_id = ${accountId} and k.effect = 'click' and k.key = d.key)
     group by 1, 2 order by 1, 2 limit 1`;
-  if (renamed !== undefined) throw sourceRenamed(job, renamed);
-}
-
-function sourceRenamed(job: string, { before, now, lastDay }: Renamed): KnownError {
-  return configurationError({
-    code: 'click_source_renamed',
-    message: `Source ${now} states clicks of days for which ${job} has posted the clicks of source ${before}, which it no longer reads.`,
-    help: `If you renamed the source, change its name back to ${before}. If ${now} counts other clicks, set jobs.${job}.start_date to a day after ${lastDay}.`,
-    safe: 'Nothing was sent, because the service would add the same clicks again.',
-  });
+  if (renamed !== undefined)
+    throw configurationError({
+      code: 'click_source_renamed',
+      message: `Source ${renamed.now} states clicks of days for which ${job} has posted the clicks of source ${renamed.before}, which it no longer reads.`,
+      help: `If you renamed the source, change its name back to ${renamed.before}. If ${renamed.now} counts other clicks, set jobs.${job}.start_date to a day after ${renamed.lastDay}.`,
+      safe: 'Nothing was sent, because the service would add the same clicks again.',
+    });
 }
 
 /** The reason of these decisions. `isRefusedAndGone` knows attributed clicks by it, too. */

@@ -110,7 +110,7 @@ function readerOf(
         ...subject,
         // The day is taken as the export writes it, whatever offset it writes, because the export counts by
         // its own days.
-        day: dayOf(day.text, instant),
+        day: ISO_DAY.exec(day.text.trim())?.[1] ?? instant.slice(0, 10),
         country: covers === 'country' ? written : '',
         covers,
         clicks,
@@ -172,10 +172,6 @@ function digestOf(cells: readonly string[], except: Column | null): string {
 /** 132 bits: two rows of a file never have the same digest by chance. */
 const DIGEST_CHARS = 22;
 const ISO_DAY = /^(\d{4}-\d{2}-\d{2})(?!\d)/;
-
-function dayOf(written: string, instant: string): string {
-  return ISO_DAY.exec(written.trim())?.[1] ?? instant.slice(0, 10);
-}
 
 /**
  * Parses a whole number. The thousands separator of the layout may stand only where thousands are: `1,5` is one and a

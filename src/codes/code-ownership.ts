@@ -72,7 +72,13 @@ function windowsAfter(
     target: string | null,
   ): readonly Mark[] => {
     const isCode = kind === 'discount_code';
-    const marks = isCode ? codeMarks(value) : linkMarks({ link: value, target }, linkParameters);
+    const marks = isCode
+      ? codeMarks(value)
+      : referencesOf({ link: value, target }, linkParameters).map((reference) => ({
+          key: `link ${textOf(reference)}`,
+          link: reference.written,
+          linkFolded: reference.all,
+        }));
     return marks.filter((mark) => !isListed(mark));
   };
   const windows = new Map<string, Window[]>();
@@ -94,17 +100,6 @@ function windowsAfter(
 function codeMarks(value: string | null): readonly Mark[] {
   const folded = value === null || hasAddress(value) ? '' : foldCode(value);
   return value === null || folded === '' ? [] : [{ key: `code ${folded}`, code: value, folded }];
-}
-
-function linkMarks(
-  link: { readonly link: string | null; readonly target: string | null },
-  parameters: readonly string[],
-): readonly Mark[] {
-  return referencesOf(link, parameters).map((reference) => ({
-    key: `link ${textOf(reference)}`,
-    link: reference.written,
-    linkFolded: reference.all,
-  }));
 }
 
 function windowsOf(windows: Map<string, Window[]>, { key }: Mark): Window[] {

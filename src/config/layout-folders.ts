@@ -29,9 +29,10 @@ export function readLayoutFiles(
 ): { readonly files: readonly LayoutFile[]; readonly lacks: string | null } {
   const files: LayoutFile[] = [];
   for (let next: string | null = name; next !== null; ) {
-    const path: string | undefined = pathsOf(next, folders).find((one) =>
-      files.every((file) => file.path !== one),
-    );
+    const path: string | undefined = folders
+      .map((folder) => join(folder, `${next}${EXTENSION}`))
+      .filter((file) => existsSync(file))
+      .find((one) => files.every((file) => file.path !== one));
     if (path === undefined) return { files, lacks: next };
     const text: string = readFileSync(path, 'utf8');
     files.push({ path, text });
@@ -61,10 +62,6 @@ function mergeSections(base: Section, own: Section): Section {
     merged.set(key, isSection(value) && isSection(under) ? mergeSections(under, value) : value);
   }
   return Object.fromEntries(merged);
-}
-
-function pathsOf(name: string, folders: readonly string[]): readonly string[] {
-  return folders.map((folder) => join(folder, `${name}${EXTENSION}`)).filter((file) => existsSync(file));
 }
 
 /** Lists the names of all layouts in the folders, without the extension, sorted. */

@@ -60,7 +60,13 @@ async function migrateTogether(db: Database, attempt = 1): Promise<string[]> {
     await lockMigrations(trx);
     // A migration may change the tables that the views read. Another process may have applied it meanwhile.
     if ((await pendingMigrations(trx)).some((name) => name !== VIEWS)) await dropViews(trx);
-    result = await migrator(trx)
+    result = await new Migrator({
+      db: trx,
+      provider: fromFiles,
+      migrationTableSchema: TABLE.schema,
+      migrationTableName: TABLE.name,
+      migrationLockTableName: `${TABLE.name}_lock`,
+    })
       .migrateToLatest()
       .catch((error: unknown): MigrationResultSet => ({ error }));
     if (result.error !== undefined) throw result.error;
@@ -100,16 +106,6 @@ function hasSqlState(error: unknown, states: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && states.includes(String(error.code));
 }
 
-function migrator(db: Database): Migrator {
-  return new Migrator({
-    db,
-    provider: fromFiles,
-    migrationTableSchema: TABLE.schema,
-    migrationTableName: TABLE.name,
-    migrationLockTableName: `${TABLE.name}_lock`,
-  });
-}
-
 /**
  * Represents `sql/views/` among the names of migrations. Applied after the migrations, and again whenever the
  * views change.
@@ -135,7 +131,13 @@ export async function pendingMigrations(db: Database): Promise<string[]> {
   const skipped = pending.find((name) => name < last);
   if (skipped !== undefined)
     throw ofAnotherVersion(`It has migrations later than ${skipped}, but not that one`);
-  if (applied.size > 0 && pending.some((name) => REPLACED.includes(name))) throw ofEarlierVersion(last);
+  if (applied.size > 0 && pending.some((name) => REPLACED.includes(name)))
+    throw configurationError({
+      code: 'database_of_earlier_version',
+      message: `This database has the tables of ${versionOf(last)}: its last migration is ${last}. This version upgrades databases of version ${LAST_BEFORE} and later.`,
+      help: `Run \`migrate\` of version ${LAST_BEFORE} on this database, which has the migrations in between, and then \`migrate\` of this version. docs/upgrading.md has the commands.`,
+      safe: 'Nothing was read, changed or sent.',
+    });
   return pending.length > 0 || (await areViewsStale(db)) ? shown([...pending, VIEWS]) : [];
 }
 
@@ -179,15 +181,6 @@ function ofAnotherVersion(why: string): KnownError {
     code: 'database_of_another_version',
     message: `A newer or unreleased version of influencer-sync created this database. ${why}.`,
     help: 'Run the version that created it (git log sql/migrations/ shows which), or use another database (DATABASE_URL, database.url). A database of an unreleased version cannot be migrated.',
-    safe: 'Nothing was read, changed or sent.',
-  });
-}
-
-function ofEarlierVersion(last: string): KnownError {
-  return configurationError({
-    code: 'database_of_earlier_version',
-    message: `This database has the tables of ${versionOf(last)}: its last migration is ${last}. This version upgrades databases of version ${LAST_BEFORE} and later.`,
-    help: `Run \`migrate\` of version ${LAST_BEFORE} on this database, which has the migrations in between, and then \`migrate\` of this version. docs/upgrading.md has the commands.`,
     safe: 'Nothing was read, changed or sent.',
   });
 }

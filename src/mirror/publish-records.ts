@@ -43,7 +43,11 @@ export async function publishVersions(
   const values = sql.join(
     shape.columns.map(({ name, type }) => sql`(i.fields ->> ${sql.lit(name)})::${sql.raw(SQL_TYPES[type])}`),
   );
-  const [seenColumn, seenValue] = isListed(shape) ? [sql`, seen_at`, sql`, i.fetched_at`] : [sql``, sql``];
+  // Deals have their times in `known_deals`.
+  const [seenColumn, seenValue] =
+    shape.kind === 'brand' || shape.kind === 'dealflow'
+      ? [sql`, seen_at`, sql`, i.fetched_at`]
+      : [sql``, sql``];
   // A record that returns after it was gone gets a new version even if its content is equal, so that its
   // history shows the gap. The count makes Postgres end all previous versions before it adds the first new
   // one, because a record has only one latest version.
@@ -75,14 +79,6 @@ const SQL_TYPES = {
   integer: 'integer',
   numeric: 'numeric',
 } as const;
-
-/**
- * Brands and dealflows are read from listings and have their own column `seen_at`. Deals have their times in
- * `known_deals`.
- */
-function isListed({ kind }: RecordShape): boolean {
-  return kind === 'brand' || kind === 'dealflow';
-}
 
 /**
  * Updates `seen_at` of the records in a listing, and ends records that a complete listing no longer contains.

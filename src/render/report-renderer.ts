@@ -105,7 +105,7 @@ export function describeOutcome(
   const [, words] = STATUS_WORDS[finished.status];
   const clauses =
     finished.status === 'issues' ? [...attentionToFiles(report), ...renderer.attention(report)] : [];
-  return clauses.length === 0 ? words : `finished; ${inOneSentence(clauses)}`;
+  return clauses.length === 0 ? words : `finished; ${clauses.join(', ').replace(/, (?=[^,]*$)/, ' and ')}`;
 }
 
 function attentionToFiles({ counts, details }: MaybeFiles): readonly string[] {
@@ -134,9 +134,4 @@ function renderTitle(
   ].join('\n');
   if (problem === null) return styled;
   return `${styled}\n${terminal.style('red', wrap(problem, { width: terminal.columns, indent: '' }))}`;
-}
-
-/** Joins clauses: `a`, `a and b`, `a, b and c`. */
-function inOneSentence(clauses: readonly string[]): string {
-  return clauses.join(', ').replace(/, (?=[^,]*$)/, ' and ');
 }

@@ -93,7 +93,7 @@ function fitWidths(
         ),
   );
   const available = total - GAP.length * (columns.length - 1);
-  for (let over = sum(widths) - available; over > 0; over -= 1) {
+  for (let over = widths.reduce((total, number) => total + number, 0) - available; over > 0; over -= 1) {
     const widest = columns.reduce((best, column, index) => {
       const width = widths[index] ?? 0;
       const mayShrink = cutOf(column) !== 'never' && width > (least[index] ?? MIN_WIDTH);
@@ -139,8 +139,4 @@ function cutOf({ cutAt, align }: Column): 'wrap' | 'front' | 'never' {
 /** Makes a cell printable: its text comes from a file and must not move the cursor or break the table. */
 function oneLine(cell: string): string {
   return toPrintableLine(cell.replace(/\s+/g, ' '));
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

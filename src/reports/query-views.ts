@@ -179,7 +179,9 @@ function readable(
   const currency = columns.indexOf('currency');
   return rows.map((row) =>
     row.map((cell, index) => {
-      if (isMoney[index] !== true || cell === '') return shortInstant(cell);
+      // Times are shown as everywhere; CSV and JSON keep the full value.
+      if (isMoney[index] !== true || cell === '')
+        return cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?\+00:00$/, '$1 $2');
       // The currency has its own column.
       return formatMoney(cell, row[currency] || null).split(' ')[0] ?? cell;
     }),
@@ -188,11 +190,3 @@ function readable(
 
 /** Only amounts are stored with four decimals. */
 const MONEY = /^(-?\d+\.\d{4})?$/;
-
-/**
- * Shortens `2026-04-01T00:30:00.123456+00:00` to `2026-04-01 00:30:00`, the format of all displayed times.
- * CSV and JSON keep the full value.
- */
-function shortInstant(cell: string): string {
-  return cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?\+00:00$/, '$1 $2');
-}

@@ -43,7 +43,14 @@ export async function updateReports(run: Run): Promise<string | null> {
     progress.advance(orders);
     if (!draining.aborted) return;
     endBy ??= performance.now() + ENDING_MS;
-    if (performance.now() > endBy) throw interrupted(draining);
+    if (performance.now() > endBy)
+      throw new KnownError({
+        code: 'interrupted',
+        message: `${draining.reason instanceof KnownError ? draining.reason.message : 'The run was told to stop.'} It was updating the reports.`,
+        help: 'Run the job again: it updates the rest.',
+        safe: 'Posting had finished, and every answer is recorded. Until the next run, the views of schema bi show an older state.',
+        exitCode: EXIT.interrupted,
+      });
   }
   try {
     await refreshReporting(db, { job: job.name, onStep });
@@ -88,14 +95,4 @@ function loadReturnRules({ config, progress }: Run): ReturnRules | null {
 
 function isInterrupted(error: unknown): boolean {
   return error instanceof KnownError && error.details.exitCode === EXIT.interrupted;
-}
-
-function interrupted({ reason }: AbortSignal): KnownError {
-  return new KnownError({
-    code: 'interrupted',
-    message: `${reason instanceof KnownError ? reason.message : 'The run was told to stop.'} It was updating the reports.`,
-    help: 'Run the job again: it updates the rest.',
-    safe: 'Posting had finished, and every answer is recorded. Until the next run, the views of schema bi show an older state.',
-    exitCode: EXIT.interrupted,
-  });
 }

@@ -43,7 +43,17 @@ export function recordActivity(
 
   function enter(step: ProgressStep): void {
     leave();
-    current = steps.get(step.name) ?? newStep(step);
+    current = steps.get(step.name) ?? {
+      label: step.label,
+      times: 0,
+      startedAt: new Date(),
+      finishedAt: null,
+      unit: step.unit,
+      done: 0,
+      total: 0,
+      spentMs: 0,
+      enteredAtMs: null,
+    };
     steps.set(step.name, current);
     current.label = step.label;
     current.times += 1;
@@ -128,20 +138,6 @@ type TimedStep = {
   /** Null while the run is in another step. */
   enteredAtMs: number | null;
 };
-
-function newStep({ label, unit }: ProgressStep): TimedStep {
-  return {
-    label,
-    times: 0,
-    startedAt: new Date(),
-    finishedAt: null,
-    unit,
-    done: 0,
-    total: 0,
-    spentMs: 0,
-    enteredAtMs: null,
-  };
-}
 
 function spentIn({ spentMs, enteredAtMs }: TimedStep): number {
   return spentMs + (enteredAtMs === null ? 0 : performance.now() - enteredAtMs);

@@ -63,7 +63,14 @@ export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Pr
       abandoned: watched.abandoned,
       ...(options.onTarget === undefined ? {} : { onTarget: options.onTarget }),
       onBegun: async (runId) => {
-        if (!(await noteRun(db, claimed, runId))) throw slotLost();
+        if (!(await noteRun(db, claimed, runId)))
+          throw new KnownError({
+            code: 'slot_lost',
+            message: 'Another process has taken over the slot.',
+            help: 'Nothing to do: that process runs the slot.',
+            safe: 'Nothing was read or sent.',
+            exitCode: EXIT.alreadyRunning,
+          });
       },
     });
     options.onEnded(result.finished);
@@ -117,14 +124,4 @@ const UNDONE: readonly string[] = ['transaction_undone', 'session_exchanged', 't
 
 function exitCodeOf(error: unknown): ExitCode {
   return (error instanceof KnownError ? error : explainFailure(error))?.details.exitCode ?? EXIT.crash;
-}
-
-function slotLost(): KnownError {
-  return new KnownError({
-    code: 'slot_lost',
-    message: 'Another process has taken over the slot.',
-    help: 'Nothing to do: that process runs the slot.',
-    safe: 'Nothing was read or sent.',
-    exitCode: EXIT.alreadyRunning,
-  });
 }

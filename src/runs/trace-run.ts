@@ -42,26 +42,22 @@ export function traceRun<Result>(
       traceId: span.traceId,
       describe: span.describe,
       fail: span.fail,
-      progress: tellSteps(progress, span),
+      progress: {
+        begin(step) {
+          span.enterStep(step.name);
+          progress.begin(step);
+        },
+        advance: (count, rows) => progress.advance(count, rows),
+        note: (message) => progress.note(message),
+        end() {
+          span.enterStep(null);
+          progress.end();
+        },
+      },
       client: client === null || span.traceId === null ? client : tellRequests(client, service),
       onStatement: recordStatement,
     }),
   );
-}
-
-function tellSteps(progress: Progress, span: RunSpan): Progress {
-  return {
-    begin(step) {
-      span.enterStep(step.name);
-      progress.begin(step);
-    },
-    advance: (count, rows) => progress.advance(count, rows),
-    note: (message) => progress.note(message),
-    end() {
-      span.enterStep(null);
-      progress.end();
-    },
-  };
 }
 
 /**

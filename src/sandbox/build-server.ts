@@ -191,7 +191,7 @@ function record(
     url: request.url,
     headers: request.headers,
     body: (request.body as Body | undefined | null) ?? null,
-    secrets: secretsOf(context),
+    secrets: context.tenants.flatMap(({ keys, webhookSecret }) => [...keys, webhookSecret]),
     ...fate,
   });
   // Commit the changes before the client gets its answer.
@@ -207,10 +207,6 @@ function isReadable(url: string): boolean {
   } catch {
     return false;
   }
-}
-
-function secretsOf({ tenants }: Context): readonly string[] {
-  return tenants.flatMap(({ keys, webhookSecret }) => [...keys, webhookSecret]);
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -77,7 +77,11 @@ export function createJournal(): Journal {
 
 function toEntry(request: JournaledRequest): JournalEntry {
   const { sequence, at, account_id, operation, method, url, headers, body, status, fault } = request;
-  const mask = (text: string): string => maskSecrets(maskAddresses(text), request.secrets);
+  const mask = (text: string): string =>
+    request.secrets.reduce(
+      (masked, secret) => (masked.includes(secret) ? masked.replaceAll(secret, '***') : masked),
+      maskAddresses(text),
+    );
   const [path = '', ...query] = url.split('?');
   return {
     sequence,
@@ -114,13 +118,6 @@ function decoded(path: string): string {
   } catch {
     return path;
   }
-}
-
-function maskSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.reduce(
-    (masked, secret) => (masked.includes(secret) ? masked.replaceAll(secret, '***') : masked),
-    text,
-  );
 }
 
 function fits(entry: JournalEntry, wanted: JournalQuery): boolean {

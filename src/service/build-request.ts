@@ -40,7 +40,8 @@ export function buildRequest(name: OperationName, typed: TypedRequest): BuiltReq
   if (problems.length > 0) return { kind: 'problems', problems };
 
   const schema = place === 'body' ? operation.body : operation.query;
-  const result = schema?.safeParse(toPlain(given));
+  // The schemas expect JavaScript numbers instead of exact ones.
+  const result = schema?.safeParse(JSON.parse(JSON.stringify(given)));
   if (result?.success === false) {
     const found = result.error.issues.map((issue) => ({
       place: issue.path.length === 0 ? place : issue.path.join('.'),
@@ -52,11 +53,6 @@ export function buildRequest(name: OperationName, typed: TypedRequest): BuiltReq
   if (place === 'none') return { kind: 'request', input: {} };
   const isUntouched = typed.body !== null && Object.keys(typed.fields).length === 0;
   return { kind: 'request', input: { body: isUntouched ? typed.body : JSON.stringify(given) } };
-}
-
-/** Converts exact numbers to JavaScript numbers, which the contract's schemas expect. */
-function toPlain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
 }
 
 function parseBody(text: string | null, problems: RequestProblem[]): Record<string, unknown> {

@@ -55,7 +55,9 @@ export function createSkipRule({
   const ofParts = patterns.filter(({ isOfPath }) => !isOfPath);
   const ofPaths = patterns.filter(({ isOfPath }) => isOfPath);
   return (name, sizeBytes) => {
-    if (sizeBytes === 0 && isMarker(name)) return 'it is an empty marker';
+    // Tools leave such markers: `orders/`, `_SUCCESS`. An empty export has a name like other exports.
+    if (sizeBytes === 0 && (name.endsWith('/') || name.endsWith('_$folder$') || !/\.[^./]+$/.test(name)))
+      return 'it is an empty marker';
     const isFolder = sizeBytes === null;
     const isStart = !isFolder && name === startAfter;
     if (startAfter !== null && (isStart || isBefore(isFolder ? `${name}/` : name, startAfter)))
@@ -66,14 +68,6 @@ export function createSkipRule({
       ofParts.find((pattern) => parts.some((part) => matches(part, pattern)));
     return match === undefined ? null : `exclude has "${match.text}"`;
   };
-}
-
-/**
- * True for names of markers that tools leave next to exports: `orders/`, `_SUCCESS`, `orders_$folder$`. An
- * empty export still has a name like other exports.
- */
-function isMarker(name: string): boolean {
-  return name.endsWith('/') || name.endsWith('_$folder$') || !/\.[^./]+$/.test(name);
 }
 
 function toPattern(text: string): Pattern {

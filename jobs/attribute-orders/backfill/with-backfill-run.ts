@@ -37,7 +37,14 @@ export async function withBackfillRun(
         options: { limit: null, file: null, allowEmpty: true },
         record: { job: name, kind: 'backfill' },
         leases: [`job:${name}`],
-        explainBusy: (holder) => atWork(job.name, holder),
+        explainBusy: ({ host, pid }) =>
+          new KnownError({
+            code: 'already_running',
+            message: `A backfill of ${job.name} is running in process ${pid} on ${host}.`,
+            help: 'See its progress:  npx influencer-sync backfill status\nOr cancel it first: npx influencer-sync backfill cancel',
+            safe: 'Nothing was read or sent.',
+            exitCode: EXIT.alreadyRunning,
+          }),
       },
       async (run) => {
         const exitCode = await work(run);
@@ -53,14 +60,4 @@ function statusOf(exitCode: ExitCode): RunStatus {
   if (exitCode === EXIT.ok) return 'ok';
   if (exitCode === EXIT.interrupted) return 'interrupted';
   return exitCode === EXIT.doubts || exitCode === EXIT.rowsRejected ? 'issues' : 'failed';
-}
-
-function atWork(job: string, { host, pid }: { host: string; pid: number }): KnownError {
-  return new KnownError({
-    code: 'already_running',
-    message: `A backfill of ${job} is running in process ${pid} on ${host}.`,
-    help: 'See its progress:  npx influencer-sync backfill status\nOr cancel it first: npx influencer-sync backfill cancel',
-    safe: 'Nothing was read or sent.',
-    exitCode: EXIT.alreadyRunning,
-  });
 }

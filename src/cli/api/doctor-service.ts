@@ -1,7 +1,6 @@
 import { stringify } from 'yaml';
 import { requireService } from '../../config/require-settings.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { Finding } from '../../core/finding.ts';
 import { type Compared, compareService, joinProposals } from '../../monitoring/doctor/compare-service.ts';
 import { createClient } from '../../service/client.ts';
 import { type ServiceDescription, specifiedService } from '../../service/description/schema.ts';
@@ -37,7 +36,12 @@ export async function doctorService(output: Output, options: ConfigOptions): Pro
   try {
     for await (const one of compareService({ service: description, client, stranger })) {
       compared.push(one);
-      const finding = toFinding(one);
+      const finding = {
+        status: STATUS[one.status],
+        about: `service.${one.point}`,
+        what: `${one.seen}.`,
+        ...(one.status === 'differs' ? { fix: 'See the proposal below, and docs/service.md.' } : {}),
+      };
       output.emit({ event: 'service_point', ...one });
       output.print(renderFinding(finding, output.terminal));
     }
@@ -63,13 +67,4 @@ function onlyRequests({ authentication, operations }: ServiceDescription): Servi
     { request: {}, answer: {}, items: {}, envelope: null, list: null, paging: null, yes: null, path, method },
   ]);
   return { ...specifiedService, authentication, operations: Object.fromEntries(places) };
-}
-
-function toFinding({ point, status, seen }: Compared): Finding {
-  return {
-    status: STATUS[status],
-    about: `service.${point}`,
-    what: `${seen}.`,
-    ...(status === 'differs' ? { fix: 'See the proposal below, and docs/service.md.' } : {}),
-  };
 }

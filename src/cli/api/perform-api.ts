@@ -59,7 +59,13 @@ export async function performApi(
     output.warn(`Nothing was sent.${needsLive ? ' To send it, add --live: it must not be repeated.' : ''}`);
     return EXIT.ok;
   }
-  if (needsLive) throw liveRefused(name);
+  if (needsLive)
+    throw refusal({
+      code: 'live_refused',
+      message: `${name} must not be repeated, and this is not a sandbox on this machine.`,
+      help: 'To call it anyway, add --live. No ledger records such a call. Post orders with a run instead: its ledger never sends one twice.',
+      safe: 'Nothing was sent.',
+    });
   const client = openClient(service);
   try {
     return show(name, await client.exchange(name, input), output);
@@ -151,15 +157,6 @@ function requestInvalid(name: OperationName, problems: readonly RequestProblem[]
       message: message.endsWith('?') ? message : `${message}.`,
       help: helpOf(place),
     })),
-  });
-}
-
-function liveRefused(name: OperationName): KnownError {
-  return refusal({
-    code: 'live_refused',
-    message: `${name} must not be repeated, and this is not a sandbox on this machine.`,
-    help: 'To call it anyway, add --live. No ledger records such a call. Post orders with a run instead: its ledger never sends one twice.',
-    safe: 'Nothing was sent.',
   });
 }
 

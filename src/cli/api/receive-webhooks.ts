@@ -1,6 +1,6 @@
 import { shortPath } from '../../config/locate.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { type KnownError, refusal } from '../../core/known-error.ts';
+import { refusal } from '../../core/known-error.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createEventStore } from '../../ledger/receiver/receive-event.ts';
 import { startReceiver } from '../../ledger/receiver/start-receiver.ts';
@@ -22,7 +22,14 @@ export type ReceiveOptions = ConfigOptions & { readonly port?: number };
 export async function receiveWebhooks(output: Output, options: ReceiveOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const settings = { ...config.webhooks, port: options.port ?? config.webhooks.port };
-  if (settings.secrets.length === 0) throw secretMissing(config.path);
+  if (settings.secrets.length === 0)
+    throw refusal({
+      code: 'webhook_secret_missing',
+      message: 'There is no signing secret, so no event could be verified.',
+      where: `webhooks.secret in ${shortPath(config.path)}`,
+      help: 'Set INFLUENCER_WEBHOOK_SECRET to the signing secret on the API integration page of the service (or the one that the sandbox printed).',
+      safe: 'Nothing was received.',
+    });
   const logger = createLogger({ level: process.env.LOG_LEVEL, isInteractive: process.stderr.isTTY === true });
   return withDatabase(
     config,
@@ -52,14 +59,4 @@ export async function receiveWebhooks(output: Output, options: ReceiveOptions): 
     },
     { migrated: false },
   );
-}
-
-function secretMissing(path: string): KnownError {
-  return refusal({
-    code: 'webhook_secret_missing',
-    message: 'There is no signing secret, so no event could be verified.',
-    where: `webhooks.secret in ${shortPath(path)}`,
-    help: 'Set INFLUENCER_WEBHOOK_SECRET to the signing secret on the API integration page of the service (or the one that the sandbox printed).',
-    safe: 'Nothing was received.',
-  });
 }

@@ -103,7 +103,10 @@ It also answers, on this machine only:
 With several accounts, ?account=<id> selects one; without it, lists and logs contain all.`;
 
 async function serve(flags: Flags): Promise<void> {
-  const isStopped = stopSignal();
+  const isStopped = new Promise<void>((resolve) => {
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
+  });
   // Imported only here, so that `--help` does not load a web server.
   const { startSandbox } = await import('../../sandbox/start-sandbox.ts');
   const { untilNpxEnds } = await import('./watch-npx.ts');
@@ -129,13 +132,6 @@ async function serve(flags: Flags): Promise<void> {
   process.stdout.write(`${JSON.stringify({ url, key, webhook_secret, accounts })}\n`);
   await Promise.race([isStopped, untilNpxEnds()]);
   await sandbox.close();
-}
-
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', () => resolve());
-    process.once('SIGINT', () => resolve());
-  });
 }
 
 async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[]> {

@@ -86,14 +86,26 @@ export async function performBackfill(
   if (kind.backfill !== 'by_days') return explainNeedless(output, job, kind.backfill.needless(job.name));
   if (!isAttributeOrders(job)) throw new Error(`${job.kind} has no backfill`);
   const { from: fromDay, to: toDay } = options;
-  if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
+  if (fromDay === undefined || toDay === undefined || fromDay > toDay)
+    throw refusal({
+      code: 'usage',
+      message: 'A backfill needs a first and a last day, in that order.',
+      help: `npx influencer-sync backfill ${job.name} --from 2023-01-01 --to 2024-12-31 --plan`,
+      safe: NOTHING_SENT,
+    });
   const period = { fromDay, toDay, timeZone: job.timeZone };
   return withBackfillSurroundings(
     { output, config, job, isPlan: options.plan === true, wait: options.wait },
     async (run, isKept) => {
       const unfinished = await findUnfinished(run.db, job.name);
       if (unfinished !== null) {
-        if (!isSame(unfinished.period, period) || options.plan === true) throw backfillUnfinished(unfinished);
+        if (!isSame(unfinished.period, period) || options.plan === true)
+          throw refusal({
+            code: 'backfill_unfinished',
+            message: `Backfill ${unfinished.backfillId} (${unfinished.period.fromDay} to ${unfinished.period.toDay}) of this job is ${unfinished.state} and not finished.`,
+            help: `Continue it:  npx influencer-sync backfill resume ${unfinished.backfillId}\nOr cancel it: npx influencer-sync backfill cancel ${unfinished.backfillId}`,
+            safe: NOTHING_SENT,
+          });
         return goOn(run, unfinished, { output, options });
       }
       const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
@@ -136,7 +148,13 @@ export async function performResume(
     await readNews(run);
     showPlan(run, now, { output, options });
     if (hasNothingToPost(now)) return endIdle(run, now);
-    if (options.yes !== true && !process.stdin.isTTY) throw needsYes(now);
+    if (options.yes !== true && !process.stdin.isTTY)
+      throw refusal({
+        code: 'usage',
+        message: 'This is not a terminal, so you cannot confirm the plan.',
+        help: `To confirm it, add --yes:  npx influencer-sync backfill resume ${now.backfillId} --yes`,
+        safe: NOTHING_SENT,
+      });
     if (!(await approve(now, null, { output, options }))) return EXIT.ok;
     return start(run, now, { output, options });
   });
@@ -231,7 +249,13 @@ async function start(run: BackfillRun, backfill: Backfill, context: CommandConte
     }),
   );
   if (started.kind === 'changed') throw planChanged(backfill, started.changes);
-  if (started.kind === 'not_planned') throw planGone(backfill);
+  if (started.kind === 'not_planned')
+    throw refusal({
+      code: 'plan_gone',
+      message: `Plan ${backfill.backfillId} was executed, replaced or cancelled in the meantime.`,
+      help: 'npx influencer-sync backfill status',
+      safe: NOTHING_SENT,
+    });
   await analyzeGrown(db, ['ledger.entries', 'intake.attributions']);
   return execute(run, { ...backfill, ...share }, { ...context, ledger });
 }
@@ -473,48 +497,12 @@ export async function performCancel(
 
 const NOTHING_SENT = 'Nothing was sent.';
 
-function needsDays(job: string): KnownError {
-  return refusal({
-    code: 'usage',
-    message: 'A backfill needs a first and a last day, in that order.',
-    help: `npx influencer-sync backfill ${job} --from 2023-01-01 --to 2024-12-31 --plan`,
-    safe: NOTHING_SENT,
-  });
-}
-
-function backfillUnfinished({ backfillId, state, period }: Backfill): KnownError {
-  return refusal({
-    code: 'backfill_unfinished',
-    message: `Backfill ${backfillId} (${period.fromDay} to ${period.toDay}) of this job is ${state} and not finished.`,
-    help: `Continue it:  npx influencer-sync backfill resume ${backfillId}\nOr cancel it: npx influencer-sync backfill cancel ${backfillId}`,
-    safe: NOTHING_SENT,
-  });
-}
-
 function planChanged({ backfillId, job, period }: Backfill, changes: PlanChanges): KnownError {
   return refusal({
     code: 'plan_changed',
     message: `What would be posted no longer matches the plan: ${listChanges(changes).join('; ')}.`,
     where: `backfill ${backfillId}, ${period.fromDay} to ${period.toDay}`,
     help: `Make a new plan, read it, then execute it:\n  npx influencer-sync backfill ${job} --from ${period.fromDay} --to ${period.toDay} --plan`,
-    safe: NOTHING_SENT,
-  });
-}
-
-function planGone({ backfillId }: Backfill): KnownError {
-  return refusal({
-    code: 'plan_gone',
-    message: `Plan ${backfillId} was executed, replaced or cancelled in the meantime.`,
-    help: 'npx influencer-sync backfill status',
-    safe: NOTHING_SENT,
-  });
-}
-
-function needsYes({ backfillId }: Backfill): KnownError {
-  return refusal({
-    code: 'usage',
-    message: 'This is not a terminal, so you cannot confirm the plan.',
-    help: `To confirm it, add --yes:  npx influencer-sync backfill resume ${backfillId} --yes`,
     safe: NOTHING_SENT,
   });
 }

@@ -58,7 +58,13 @@ export async function runDemo(output: Output, { isVerbose }: { isVerbose: boolea
       if (done.summary.finished.status === 'failed') throw runFailed(output, done);
       performed.push(done);
       const postedAgain = isAgain ? (await countReferrals(sandbox.url)) - before : 0;
-      if (postedAgain !== 0) throw postedTwice(postedAgain);
+      if (postedAgain !== 0)
+        throw new KnownError({
+          code: 'demo_failed',
+          message: `The second run posted ${plural(postedAgain, 'order')}.`,
+          help: 'This must not happen. Please report it with the output above.',
+          exitCode: EXIT.crash,
+        });
     }
     const firstRuns = performed.slice(0, jobs.length);
     writeFileSync(reportPath, pageOf(firstRuns));
@@ -151,15 +157,6 @@ function runFailed(output: Output, { summary, renderer }: PerformedJob): KnownEr
     code: 'demo_failed',
     message: `The run of ${summary.finished.job} failed.`,
     help: 'Start the demo again; with --verbose it shows every step. If it fails again, please report it.',
-    exitCode: EXIT.crash,
-  });
-}
-
-function postedTwice(count: number): KnownError {
-  return new KnownError({
-    code: 'demo_failed',
-    message: `The second run posted ${plural(count, 'order')}.`,
-    help: 'This must not happen. Please report it with the output above.',
     exitCode: EXIT.crash,
   });
 }

@@ -1,5 +1,4 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { RejectedFilter } from '../../reports/files/list-rejected.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount, parseId } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
@@ -42,7 +41,13 @@ export const rejectedCommand: CommandDefinition = {
 
 async function showRejected(output: Output, options: Options): Promise<ExitCode> {
   const { config, read } = await openCommand(output, options);
-  const filter = toFilter(options);
+  const filter = {
+    isOpen: options.all !== true && options.run === undefined,
+    ...(options.run === undefined ? {} : { runId: options.run }),
+    ...(options.source === undefined ? {} : { sources: [options.source] }),
+    ...(options.file === undefined ? {} : { file: options.file }),
+    ...(options.code === undefined ? {} : { code: options.code }),
+  };
   const { export: path, escapeFormulas, limit } = options;
   if (path !== undefined) {
     const { exportRejected } = await import('./export-rejected.ts');
@@ -62,14 +67,4 @@ async function showRejected(output: Output, options: Options): Promise<ExitCode>
   );
   output.show(describeRejected({ rows, total, settled, isFiltered }));
   return EXIT.ok;
-}
-
-function toFilter({ run, source, file, code, all }: Options): RejectedFilter {
-  return {
-    isOpen: all !== true && run === undefined,
-    ...(run === undefined ? {} : { runId: run }),
-    ...(source === undefined ? {} : { sources: [source] }),
-    ...(file === undefined ? {} : { file }),
-    ...(code === undefined ? {} : { code }),
-  };
 }

@@ -68,7 +68,7 @@ function rank(topics: readonly Topic[], asked: string): readonly Topic[] {
     const [title, text] = [plainWords(topic.title), plainWords(topic.text)];
     if (!words.every((word) => text.includes(word))) return [];
     const score = words.reduce(
-      (sum, word) => sum + (title.includes(word) ? 1_000 : 0) + Math.min(countOf(text, word), 999),
+      (sum, word) => sum + (title.includes(word) ? 1_000 : 0) + Math.min(text.split(word).length - 1, 999),
       0,
     );
     return [{ topic, score }];
@@ -85,10 +85,6 @@ function rank(topics: readonly Topic[], asked: string): readonly Topic[] {
 /** Text in lower case, in which `in-doubt` and `in_doubt` are two words. */
 function plainWords(text: string): string {
   return text.toLowerCase().replace(/[\s_-]+/g, ' ');
-}
-
-function countOf(text: string, word: string): number {
-  return text.split(word).length - 1;
 }
 
 function commandTopics(command: Command, before = ''): readonly Topic[] {

@@ -126,7 +126,12 @@ export function ordersLines(examined: OrdersExamined, terminal: Terminal): strin
     fallbackId !== null &&
       `  The ids of orders are blank, so "${toPrintableLine(fallbackId)}" identifies them.`,
     preview.footer.slice(0, 5).map((row) => `  Not an order: ${sayFooterRow(row)}. It is not counted.`),
-    rejectedLines(preview),
+    preview.rejected
+      .slice(0, 5)
+      .map(
+        ({ rows, line, column, reason }) =>
+          `  ${plural(rows, 'row')} cannot be used, the first on line ${line}${column === null ? '' : `, column "${shorten(column)}"`}: ${reason}`,
+      ),
     codeLines(preview, terminal),
     sampleLines(preview, isZoneOpen ? `Placed (as written${reading})` : `Placed (UTC${reading})`, terminal),
   );
@@ -188,15 +193,6 @@ function heldLines(groups: OrdersPreview['heldOrders']): readonly string[] {
 
 function countAndSum(orders: number, revenue: OrdersPreview['revenue'], withoutAmount = 0): string {
   return `${plural(orders, 'order')}, ${formatAtLeast(formatAmounts(revenue), withoutAmount)}`;
-}
-
-function rejectedLines({ rejected }: OrdersPreview): readonly string[] {
-  return rejected
-    .slice(0, 5)
-    .map(
-      ({ rows, line, column, reason }) =>
-        `  ${plural(rows, 'row')} cannot be used, the first on line ${line}${column === null ? '' : `, column "${shorten(column)}"`}: ${reason}`,
-    );
 }
 
 function codeLines({ codes, credited, organic }: OrdersPreview, terminal: Terminal): readonly string[] {

@@ -95,7 +95,11 @@ export function openAnswers(
     ...unclear
       .filter(({ possible }) => possible !== undefined)
       .slice(0, 1)
-      .map(aboutEncoding),
+      .map(({ name, why }) => ({
+        where: '--encoding NAME',
+        message: `${name}: ${why}`,
+        help: 'Name the encoding in which these words or letters look right.',
+      })),
     ...columns.map(aboutColumn),
     ...withoutYes(found),
     ...[...Map.groupBy(missing, ({ key }) => key).values()].flatMap((of) => aboutSources(of, brands)),
@@ -168,14 +172,6 @@ function aboutColumn(column: OpenColumn): Problem {
     where: `--column ${inShellQuotes(`${header}=ROLE`)}`,
     message: `${name}: what is this column? ${why}${samplesOf(column)}`,
     help: `${likely === null ? '' : `For example =${likely}. `}Roles: ${rolesOf(column).join(', ')}. ${LABELS.excludes}. ${LABELS.unused}.`,
-  };
-}
-
-function aboutEncoding({ name, why }: Refused): Problem {
-  return {
-    where: '--encoding NAME',
-    message: `${name}: ${why}`,
-    help: 'Name the encoding in which these words or letters look right.',
   };
 }
 

@@ -9,7 +9,7 @@ import { shortPath } from '../../config/locate.ts';
 import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { BELOW_ZERO } from '../../core/held/held-order.ts';
-import { type KnownError, refusal } from '../../core/known-error.ts';
+import { refusal } from '../../core/known-error.ts';
 import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
@@ -91,7 +91,14 @@ export async function performInit(
   if (understood === null) return interrupted(output);
   const { said, unclear } = understood;
   let { found } = understood;
-  if (found.sources.length + unclear.length === 0) throw nothingRecognised(places);
+  if (found.sources.length + unclear.length === 0)
+    throw refusal({
+      code: 'nothing_recognised',
+      message: 'No file here is an export that the tool can read.',
+      where: places.join(', '),
+      help: 'Each file is listed above with the reason, and the option that may help. Else export it as CSV, or write your own layout: docs/layouts.md.',
+      safe: 'Nothing was written.',
+    });
   options = withKept(given, kept, new Set(found.sources.map(({ name }) => name)));
 
   const client = await openServiceIfGiven();
@@ -596,14 +603,4 @@ function sourceEvent(source: RecognisedSource): object {
       consent: examined.consent,
     }),
   };
-}
-
-function nothingRecognised(places: readonly string[]): KnownError {
-  return refusal({
-    code: 'nothing_recognised',
-    message: 'No file here is an export that the tool can read.',
-    where: places.join(', '),
-    help: 'Each file is listed above with the reason, and the option that may help. Else export it as CSV, or write your own layout: docs/layouts.md.',
-    safe: 'Nothing was written.',
-  });
 }

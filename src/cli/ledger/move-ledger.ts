@@ -53,7 +53,13 @@ export async function moveLedger(
       'DATABASE_URL (database.url) names no server to which the embedded database could be moved.',
       'Set it to the address of an empty database, as the owner of its tables.',
     );
-  if (!existsSync(join(dataFolder, 'postgres'))) throw nothingToMove(dataFolder);
+  if (!existsSync(join(dataFolder, 'postgres')))
+    throw refusal({
+      code: 'nothing_to_move',
+      message: 'There is no embedded database in the data folder.',
+      where: shortPath(dataFolder),
+      help: 'Use the configuration of the trial: its data folder is .data beside pipeline.yaml, or INFLUENCER_SYNC_DATA.',
+    });
   requireSamePlace(dataFolder, databaseLocation(config.database));
   const embedded = withStateFolder({ ...config, database: { ...config.database, url: '' } }, process.env);
   const moveTo = async (server: Database): Promise<Moved> => {
@@ -156,15 +162,6 @@ function interrupted(): KnownError {
     help: 'Run the same command again to move the ledger.',
     safe: 'The server has nothing of it, and the embedded database is as it was.',
     exitCode: EXIT.interrupted,
-  });
-}
-
-function nothingToMove(dataFolder: string): KnownError {
-  return refusal({
-    code: 'nothing_to_move',
-    message: 'There is no embedded database in the data folder.',
-    where: shortPath(dataFolder),
-    help: 'Use the configuration of the trial: its data folder is .data beside pipeline.yaml, or INFLUENCER_SYNC_DATA.',
   });
 }
 

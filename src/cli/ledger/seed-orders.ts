@@ -5,7 +5,7 @@ import { layoutFolders } from '../../config/layout-folders.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { Seeded } from '../../core/backfill.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { KnownError, type RowProblem, refusal } from '../../core/known-error.ts';
+import { KnownError, refusal } from '../../core/known-error.ts';
 import { describeProblems, readSheetFile, type Unreadable } from '../../core/text/read-sheet.ts';
 import type { Database } from '../../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
@@ -38,7 +38,19 @@ async function seedOrders(
     orderIdOf: orderIdParser(loadLayout(layout, folders).orderIdPattern),
   }));
   const { rows, problems } = parseSeeds(text, platforms);
-  if (problems.length > 0) throw invalid(path, problems);
+  if (problems.length > 0)
+    throw new KnownError({
+      code: 'seed_invalid',
+      message:
+        problems.length === 1
+          ? 'A row of the file cannot be used.'
+          : `${problems.length} rows of the file cannot be used.`,
+      where: path,
+      help: 'Correct them and run the command again. A file counts as a whole or not at all.',
+      safe: SAFE,
+      problems: describeProblems(problems, basename(path)),
+      exitCode: EXIT.rowsRejected,
+    });
   if (rows.length === 0)
     throw refusal({
       code: 'seed_unreadable',
@@ -75,21 +87,6 @@ function unreadable({ path, isMissing, cause }: Unreadable): KnownError {
     help: isMissing ? 'Check its path, and that this user may read it.' : 'Save it as "CSV UTF-8".',
     safe: SAFE,
     cause,
-  });
-}
-
-function invalid(path: string, problems: readonly RowProblem[]): KnownError {
-  return new KnownError({
-    code: 'seed_invalid',
-    message:
-      problems.length === 1
-        ? 'A row of the file cannot be used.'
-        : `${problems.length} rows of the file cannot be used.`,
-    where: path,
-    help: 'Correct them and run the command again. A file counts as a whole or not at all.',
-    safe: SAFE,
-    problems: describeProblems(problems, basename(path)),
-    exitCode: EXIT.rowsRejected,
   });
 }
 

@@ -128,7 +128,11 @@ export async function withDatabase<Result>(
   const { url, dataFolder, statementMinutes } = config.database;
   if (migrated && isNewEmbedded(config)) throw await notMigrated(null, config);
   const statementLimitMs = statementMinutes * MS_PER_MINUTE;
-  const purpose = commandWords();
+  // Postgres shows it: only names of commands and jobs, never values that a person typed.
+  const purpose = process.argv
+    .slice(2, 4)
+    .filter((word) => /^[a-z][\w.-]*$/i.test(word))
+    .join(' ');
   const db = await connect({ url, embeddedFolder: dataFolder, purpose, statementLimitMs, isMoving });
   stopping?.beforeExit(() => cancelStatements(db));
   const forget = url === '' ? () => {} : cancelWhenKilled(db);
@@ -166,17 +170,6 @@ export type DatabaseUse = {
 };
 
 const MS_PER_MINUTE = 60_000;
-
-/**
- * The command, as Postgres shows it for its sessions: only names of commands and jobs, never values that a
- * person typed.
- */
-function commandWords(): string {
-  return process.argv
-    .slice(2, 4)
-    .filter((word) => /^[a-z][\w.-]*$/i.test(word))
-    .join(' ');
-}
 
 /** Cancels the running statements on the server if a signal ends a command that does not handle signals. */
 function cancelWhenKilled(db: Database): () => void {

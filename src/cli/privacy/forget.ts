@@ -54,12 +54,7 @@ async function forgetByAddress(
   );
   output.emit({ event: 'certificate', ...certificate, outOfReach: OUT_OF_REACH });
   output.show(describeCertificate(certificate));
-  return exitCodeOf(certificate);
-}
-
-function exitCodeOf(certificate: Certificate): ExitCode {
-  if (hasKept(certificate)) return EXIT.rowsRejected;
-  return isUnknown(certificate) ? EXIT.nothingKnown : EXIT.ok;
+  return hasKept(certificate) ? EXIT.rowsRejected : isUnknown(certificate) ? EXIT.nothingKnown : EXIT.ok;
 }
 
 /** Describes what was removed about a customer, without the e-mail address. */

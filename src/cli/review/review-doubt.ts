@@ -96,7 +96,11 @@ function notSettled(entryId: string, settled: Exclude<Settled, { readonly kind: 
     case 'deal_unknown':
       return dealUnknown(entryId, settled);
     case 'not_credited_twice':
-      return notDouble(entryId);
+      return refusal({
+        code: 'entry_not_credited_twice',
+        message: `The service has not accepted entry ${entryId} more than once, or you have already acknowledged it.`,
+        help: 'npx influencer-sync review lists the orders that were credited more than once.',
+      });
     case 'unknown_entry':
       return notInDoubt(entryId, null);
     case 'does_not_apply':
@@ -143,14 +147,6 @@ async function confirmResend(
   const text = `Entry ${entryId}${amount} will be sent again. If the service has already processed it, the influencer is credited twice, and you cannot undo that.`;
   output.warn(renderWarning(text, output.terminal));
   return confirmByWord('resend');
-}
-
-function notDouble(entryId: string): KnownError {
-  return refusal({
-    code: 'entry_not_credited_twice',
-    message: `The service has not accepted entry ${entryId} more than once, or you have already acknowledged it.`,
-    help: 'npx influencer-sync review lists the orders that were credited more than once.',
-  });
 }
 
 function notInDoubt(entryId: string, state: string | null): KnownError {

@@ -89,7 +89,7 @@ export async function performConfigured(
   request: Request & { readonly jobName: string },
 ): Promise<PerformedJob> {
   const { job, kind } = findJob(config, request.jobName);
-  const reason = readReason(request.options);
+  const reason = request.options.newLedger === true ? null : givenReason({ reason: request.options.reason });
   if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
   if (!request.isPlan) requireService(config);
   kind.requireSettings?.(config, job);
@@ -160,11 +160,6 @@ async function measureRun(
 function readNewLedger({ newLedger, reason }: RunCommandOptions): RunOptions['newLedger'] {
   if (newLedger !== true) return null;
   return { reason: requireReason(reason), decidedBy: readOperator() };
-}
-
-/** The reason for which a person runs the job. Null if they gave none, or gave it for a new ledger. */
-function readReason({ newLedger, reason }: RunCommandOptions): string | null {
-  return newLedger === true ? null : givenReason({ reason });
 }
 
 /** Returns who approves what a run is about to do: `--yes`, or the person at the terminal. */

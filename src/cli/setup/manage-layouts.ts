@@ -11,7 +11,6 @@ import type { SourceFile } from '../../core/source.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { joinLines } from '../../core/text/wrap.ts';
-import type { PossibleEncoding } from '../../intake/decode/guess-encoding.ts';
 import { layoutFor } from '../../intake/layout/layout-for.ts';
 import { loadLayout, loadLayouts } from '../../intake/layout/load-layout.ts';
 import { loweringColumns } from '../../intake/layout/lowering-columns.ts';
@@ -126,7 +125,14 @@ export async function testLayout(
     const source = configured === null ? plain : { ...configured.source, uri: plain.uri, ...given };
     const means = { source, clients };
     const { encoding, possible } = await detectTextForm(file, means);
-    if (possible !== null) throw encodingUnclear(place, possible);
+    if (possible !== null)
+      throw refusal({
+        code: 'encoding_unclear',
+        message: describeEncodings(possible),
+        where: place,
+        help: 'Name the encoding in which these words or letters look right:  --encoding NAME',
+        safe: 'Nothing was stored or sent.',
+      });
     const top = await readTop(file, layout, { ...means, encoding });
     if ('held' in top) throw top.held;
     const subject = subjectOf(layout) ?? 'orders';
@@ -187,16 +193,6 @@ async function configuredFor(
     if (error instanceof KnownError) return null;
     throw error;
   }
-}
-
-function encodingUnclear(where: string, possible: readonly PossibleEncoding[]): KnownError {
-  return refusal({
-    code: 'encoding_unclear',
-    message: describeEncodings(possible),
-    where,
-    help: 'Name the encoding in which these words or letters look right:  --encoding NAME',
-    safe: 'Nothing was stored or sent.',
-  });
 }
 
 function faultsOf(examined: OrdersExamined | CustomersExamined | null): number {

@@ -97,12 +97,8 @@ function leavesOf(value: unknown, path: readonly string[]): readonly Leaf[] {
   // Names of sources, jobs and channels stay as they are; settings are converted to snake case.
   const isNamed = ['sources', 'jobs', 'notify.channels'].includes(path.join('.'));
   return Object.entries(value).flatMap(([key, part]) =>
-    leavesOf(part, [...path, isNamed ? key : snakeCase(key)]),
+    leavesOf(part, [...path, isNamed ? key : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
   );
-}
-
-function snakeCase(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 const VARIABLE = /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)/g;

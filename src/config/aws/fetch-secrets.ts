@@ -54,7 +54,15 @@ async function fetchPlace(
     return secrets.map((secret) => {
       const explained = explainSecretError(error, { secret, region, profile });
       if (explained === null) throw error;
-      if (explained.mayPass) throw unreachable(secret, explained);
+      if (explained.mayPass)
+        throw new KnownError({
+          code: 'secret_store_unreachable',
+          message: explained.message,
+          where: secret.variable,
+          help: explained.help,
+          safe: 'Nothing was read or sent.',
+          exitCode: EXIT.crash,
+        });
       return [secret.name, { kind: 'unreadable', ...explained }];
     });
   }
@@ -105,20 +113,6 @@ function takeValue({ variable, id, jsonKey }: StoredSecret, text: string | null)
     value === undefined ? `has no key ${jsonKey}` : `has a key ${jsonKey} whose value is not text`,
     'Write the name as in the JSON object, and the value in quotes.',
   );
-}
-
-function unreachable(
-  { variable }: StoredSecret,
-  { message, help }: { message: string; help: string },
-): KnownError {
-  return new KnownError({
-    code: 'secret_store_unreachable',
-    message,
-    where: variable,
-    help,
-    safe: 'Nothing was read or sent.',
-    exitCode: EXIT.crash,
-  });
 }
 
 type Explanation = {

@@ -42,7 +42,7 @@ function markupOf(value: HtmlValue, clean: Clean): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Html) return value.toString();
   if (Array.isArray(value)) return value.map((part: HtmlValue) => markupOf(part, clean)).join('');
-  return escapeText(clean(String(value)));
+  return clean(String(value)).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -52,7 +52,3 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-
-function escapeText(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
-}

@@ -77,7 +77,16 @@ export function readSheet<Column extends string, Row>(
   const rows = (missingColumns.length > 0 ? [] : records).flatMap((record) => {
     if (record.cells.length === width || record.cells.length === names.length)
       return readCells(sheet, { ...record, names, problems, lineOf }) ?? [];
-    problems.push(raggedRow(record, names.length));
+    problems.push({
+      line: record.line,
+      column: null,
+      value: null,
+      reason: `The row has ${plural(record.cells.length, 'cell')}, and the header has ${names.length}.`,
+      help:
+        record.cells.length < names.length
+          ? 'Write the commas of blank cells too: otherwise it is unclear which cell is missing.'
+          : 'Put a value that contains the delimiter in quotes.',
+    });
     return [];
   });
   problems.sort((one, other) => one.line - other.line);
@@ -339,17 +348,4 @@ function widthOf(names: readonly string[], records: readonly Line[]): number {
     cells.slice(names.length).every((cell) => cell.trim() === ''),
   );
   return others.length === 0 && first > names.length && isPadded ? first : names.length;
-}
-
-function raggedRow({ cells, line }: Line, width: number): RowProblem {
-  return {
-    line,
-    column: null,
-    value: null,
-    reason: `The row has ${plural(cells.length, 'cell')}, and the header has ${width}.`,
-    help:
-      cells.length < width
-        ? 'Write the commas of blank cells too: otherwise it is unclear which cell is missing.'
-        : 'Put a value that contains the delimiter in quotes.',
-  };
 }

@@ -118,7 +118,7 @@ export function problemOfCron(expression: string): string | null {
   if (error !== undefined) {
     const isOfMonth = error.field === 'dayOfMonth' && validate(`${minute} ${hour} ${day} * ${weekday}`);
     if (isOfMonth) return isAny(weekday) ? NEVER_FIRES : null;
-    return `is not a cron expression (its ${nameOf(error.field)} ${error.value ?? ''} is not valid)`;
+    return `is not a cron expression (its ${error.field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)} ${error.value ?? ''} is not valid)`;
   }
   // node-cron has checked days that are numbers. To look for others takes 12 ms, for it loads Intl.
   const days = [...(parsed?.dayOfMonth ?? []), ...(parsed?.dayOfWeek ?? [])];
@@ -128,9 +128,4 @@ export function problemOfCron(expression: string): string | null {
 
 function stepsOf(field: string): readonly number[] {
   return [...field.matchAll(/\/(\d+)/g)].map(([, step]) => Number(step));
-}
-
-/** For example `day of month` for `dayOfMonth`. */
-function nameOf(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

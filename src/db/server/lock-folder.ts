@@ -25,7 +25,14 @@ export function lockFolder(folder: string): () => void {
   // Used only to report the holder to other processes.
   const note = join(folder, 'lock.pid');
   const unlock = lockFile(join(folder, 'lock.sqlite'));
-  if (unlock === null) throw inUse(folder, note);
+  if (unlock === null)
+    throw new KnownError({
+      code: 'database_in_use',
+      message: `Another process${readHolder(note)} has the embedded database open.`,
+      where: folder,
+      help: 'Wait until it ends, or set database.url of the configuration to a Postgres server, which many processes can share.',
+      exitCode: EXIT.alreadyRunning,
+    });
   writeFileSync(note, String(process.pid));
   return () => {
     rmSync(note, { force: true });
@@ -45,24 +52,10 @@ export function lockFile(path: string): (() => void) | null {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();
-    if (isBusy(error)) return null;
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null;
     throw namePath(error, path);
   }
   return () => lock.close();
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
-}
-
-function inUse(folder: string, note: string): KnownError {
-  return new KnownError({
-    code: 'database_in_use',
-    message: `Another process${readHolder(note)} has the embedded database open.`,
-    where: folder,
-    help: 'Wait until it ends, or set database.url of the configuration to a Postgres server, which many processes can share.',
-    exitCode: EXIT.alreadyRunning,
-  });
 }
 
 /** @returns an empty string in the short time between taking the lock and writing the pid. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type pg from 'pg';
-import { configurationError, type KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 import type { WireClient } from './cancel-request.ts';
 
 /** Postgres truncates application_name to this length. */
@@ -62,28 +62,8 @@ const MEANINGS: Readonly<Partial<Record<keyof typeof SESSION_SETTINGS, readonly 
   array_nulls: [],
 };
 
-/** Behind a pooler the settings are those of the role, and remain so: to change them would change other users' sessions. */
-function otherSettings(statements: readonly string[]): KnownError {
-  return configurationError({
-    code: 'database_settings',
-    message: `The database is behind a connection pooler, and its settings change what times, days or numbers mean. They have to be:\n  ${statements.join('\n  ')}`,
-    help: 'Execute these statements as the role itself or as an administrator, then let the pooler connect again (RECONNECT in pgbouncer). Or set database.url (DATABASE_URL) to the server itself.',
-    safe: 'Nothing was read or sent.',
-  });
-}
-
 /** How soon a server on Linux notices that this process is gone, and stops its statement. */
 const NOTICE_AFTER = '2s';
-
-/** Names, codes and answers of the service have letters of all scripts, which no other encoding can store. */
-function otherEncoding(encoding: string): KnownError {
-  return configurationError({
-    code: 'database_encoding',
-    message: `The database has the encoding ${encoding}, which cannot store every letter that files and answers contain.`,
-    help: "Create a database with UTF8 and set database.url (DATABASE_URL) to it:  create database influencer_sync encoding 'UTF8' template template0",
-    safe: 'Nothing was read or sent.',
-  });
-}
 
 export type PreparedSession = {
   /** False behind a pooler, where the next statement may reach another session. */
@@ -133,12 +113,26 @@ export async function prepareSession(
   const session = results[1]?.rows[0];
   if (session === undefined) return { ownsSession: false };
   const { encoding, role, database, settings: found, owns_session: ownsSession } = session;
-  if (encoding !== 'UTF8') throw otherEncoding(encoding);
+  // Names, codes and answers of the service have letters of all scripts.
+  if (encoding !== 'UTF8')
+    throw configurationError({
+      code: 'database_encoding',
+      message: `The database has the encoding ${encoding}, which cannot store every letter that files and answers contain.`,
+      help: "Create a database with UTF8 and set database.url (DATABASE_URL) to it:  create database influencer_sync encoding 'UTF8' template template0",
+      safe: 'Nothing was read or sent.',
+    });
   const different = Object.entries(MEANINGS).flatMap(([name, equals]) => {
     const value = SESSION_SETTINGS[name as keyof typeof MEANINGS];
     if (found[name] === value || equals.includes(found[name] ?? '')) return [];
     return `alter role ${role} in database ${database} set ${name} = '${value}';`;
   });
-  if (different.length > 0) throw otherSettings(different);
+  // They are those of the role: to change them would change the sessions of other users.
+  if (different.length > 0)
+    throw configurationError({
+      code: 'database_settings',
+      message: `The database is behind a connection pooler, and its settings change what times, days or numbers mean. They have to be:\n  ${different.join('\n  ')}`,
+      help: 'Execute these statements as the role itself or as an administrator, then let the pooler connect again (RECONNECT in pgbouncer). Or set database.url (DATABASE_URL) to the server itself.',
+      safe: 'Nothing was read or sent.',
+    });
   return { ownsSession };
 }

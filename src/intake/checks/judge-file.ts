@@ -1,5 +1,5 @@
 import type { Expectations } from '../../config/source-fields.ts';
-import type { CheckResult, Verdict } from '../../core/checks/check-result.ts';
+import type { CheckResult } from '../../core/checks/check-result.ts';
 import type { CheckAction, ExpectedDate } from '../../core/checks/expectations.ts';
 import type { FileStatistics } from '../../core/checks/file-statistics.ts';
 import { DAY_MS } from '../../core/time/day.ts';
@@ -96,13 +96,8 @@ function expectedDays({ expectedDates, seen }: JudgeOptions): ReadonlyMap<number
 
 function toResult(check: Check, action: CheckAction, judgement: Judgement): CheckResult {
   const { subject = null, seen, expected, message = null, sample = null } = judgement;
-  const verdict = verdictOf(judgement, action);
+  const verdict = judgement.verdict !== 'unusual' ? judgement.verdict : action === 'hold' ? 'held' : 'warn';
   return { check: check.name, subject, verdict, seen, expected, message, sample };
-}
-
-function verdictOf({ verdict }: Judgement, action: CheckAction): Verdict {
-  if (verdict !== 'unusual') return verdict;
-  return action === 'hold' ? 'held' : 'warn';
 }
 
 /** Reports only the kind of the error, because its message may contain a value. */

@@ -58,7 +58,13 @@ export async function* parseCsv(
       }
       if (batch.isOpenAtEnd && cells !== null)
         open = { record: number, line, lastAt: cells.length - 1, text: cells.at(-1) ?? '' };
-      if (outcome === 'second_table') throw holdSecondTable(line);
+      // Its rows may lower what the rows above say, so that no order of the file is known.
+      if (outcome === 'second_table')
+        throw new FileHeld({
+          code: 'second_table',
+          message: `Another table begins on line ${line}: names of the header are there in other columns. It may say what was refunded or cancelled, so nothing of this file is read.`,
+          help: 'Export each table as a file of its own. If the other table does not matter, remove it.',
+        });
       if (outcome !== 'good') {
         to.rejected.push({ ...outcome, line, record: number });
         to.lost.push({ record: number, isHeader: outcome === REPEATED_HEADER, cells });
@@ -89,15 +95,6 @@ function throwDamagedHeader(line: number): never {
     code: 'header_damaged',
     message: `The quotes in the header row on line ${line} are unreadable.`,
     help: 'Correct the header row, or export the file again.',
-  });
-}
-
-/** Its rows may lower what the rows above say, so that no order of the file is known. */
-function holdSecondTable(line: number): FileHeld {
-  return new FileHeld({
-    code: 'second_table',
-    message: `Another table begins on line ${line}: names of the header are there in other columns. It may say what was refunded or cancelled, so nothing of this file is read.`,
-    help: 'Export each table as a file of its own. If the other table does not matter, remove it.',
   });
 }
 

@@ -75,7 +75,12 @@ async function readHead(
     const place = findHeader(head, options, next.done === true);
     if (place === 'none') throw emptyFile(head.length);
     if (place !== null) return { place, rest: head.subarray(place.offset) };
-    if (head.length > options.maxRecordBytes) throw headerTooLong(options.maxRecordBytes);
+    if (head.length > options.maxRecordBytes)
+      throw new FileHeld({
+        code: 'header_too_long',
+        message: `No header row ends within the first ${options.maxRecordBytes} bytes.`,
+        help: 'This does not look like delimited text. Check that this is the right kind of file.',
+      });
   }
 }
 
@@ -84,14 +89,6 @@ function emptyFile(bytes: number): FileHeld {
     code: 'empty_file',
     message: bytes === 0 ? 'The file is empty, without even a header.' : 'The file has no header row.',
     help: 'Export it again. An export without orders still has a header.',
-  });
-}
-
-function headerTooLong(maxBytes: number): FileHeld {
-  return new FileHeld({
-    code: 'header_too_long',
-    message: `No header row ends within the first ${maxBytes} bytes.`,
-    help: 'This does not look like delimited text. Check that this is the right kind of file.',
   });
 }
 
@@ -157,7 +154,7 @@ function findHeader(bytes: Buffer, options: ParseOptions, isEnd: boolean): Heade
     const text = bytes.toString('utf8', offset, end === -1 ? bytes.length : end);
     const named = line === 1 ? /^"?sep=(.)"?\s*$/i.exec(text)?.[1] : undefined;
     separator ??= named ?? null;
-    const isSkipped = named !== undefined || toSkip > 0 || isBlankLine(text);
+    const isSkipped = named !== undefined || toSkip > 0 || /^[\s,;|"]*$/.test(text);
     if (!isSkipped) {
       // When searching, only one line is considered, so that a stray quote before the header cannot consume
       // it.
@@ -175,10 +172,6 @@ function findHeader(bytes: Buffer, options: ParseOptions, isEnd: boolean): Heade
     offset = end + lineBreakAt(bytes, end);
     line += 1;
   }
-}
-
-function isBlankLine(text: string): boolean {
-  return /^[\s,;|"]*$/.test(text);
 }
 
 /**

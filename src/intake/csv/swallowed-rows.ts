@@ -59,7 +59,12 @@ export function swallowedRows(
             countOf(text, delimiter) === column + width - cells.length &&
             (hasId(text.split(delimiter), ids, isId) || hasId(cells, ids, isId, column + 1)),
         });
-        if (found !== null && width > 1 && ids.length > 0) throw holdSwallowed(line, line + breaks + found);
+        if (found !== null && width > 1 && ids.length > 0)
+          throw new FileHeld({
+            code: 'swallowed_rows',
+            message: `A quoted cell of the row on line ${line} contains line ${line + breaks + found}, which looks like a row of its own. A quote that is not closed in its own row hides the rows after it, and mixes the cells of two rows.`,
+            help: 'Close or double the quote, or export the file again with each quote inside a cell doubled ("5"" pipe"). If the cell is right, replace the line breaks in it.',
+          });
         breaks += cell.split(LINE_BREAK).length - 1;
       }
     },
@@ -122,12 +127,4 @@ function formOf(text: string): Form | null {
 /** True if two texts may be ids of one file. Addresses have any length; after `#999` comes `#1000`. */
 function isAlike(one: Form, other: Form): boolean {
   return one.signs === other.signs && (one.signs === '@' || Math.abs(one.length - other.length) <= 1);
-}
-
-function holdSwallowed(line: number, swallowedLine: number): FileHeld {
-  return new FileHeld({
-    code: 'swallowed_rows',
-    message: `A quoted cell of the row on line ${line} contains line ${swallowedLine}, which looks like a row of its own. A quote that is not closed in its own row hides the rows after it, and mixes the cells of two rows.`,
-    help: 'Close or double the quote, or export the file again with each quote inside a cell doubled ("5"" pipe"). If the cell is right, replace the line breaks in it.',
-  });
 }

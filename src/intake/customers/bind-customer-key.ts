@@ -34,7 +34,14 @@ export async function bindCustomerKey(db: Database, { current, previous }: KeyFi
   if (bound.fingerprint !== current) throw keyChanged(bound.rotated_at ?? bound.bound_at);
   if (bound.previous_fingerprint === null || bound.previous_fingerprint === previous) return;
   const { customers, forgotten } = await readPreviousKey(db);
-  if (customers + forgotten > 0) throw previousKeyMissing(customers, forgotten);
+  if (customers + forgotten > 0)
+    throw configurationError({
+      code: 'previous_customer_key_missing',
+      message: `${plural(customers, 'customer')} and ${forgotten} forgotten ${customers + forgotten === 1 ? 'one is' : 'ones are'} known only under the previous key.`,
+      where: 'customers.previous_hash_key',
+      help: 'Set it again until exports have named them. To give them up (they are submitted again when an export names them):\n  npx influencer-sync hash-key retire',
+      safe: 'Nothing was read or sent.',
+    });
   await forgetPreviousKey(db);
 }
 
@@ -60,16 +67,6 @@ function keyChanged(since: Date): KnownError {
     message: `The customers of this database were hashed with another key (since ${since.toISOString().slice(0, 10)}).`,
     where: 'customers.hash_key',
     help: 'Set the old key again (CUSTOMER_HASH_KEY). To replace it, set it as customers.previous_hash_key, and the new one as hash_key. If you have lost it for good, see docs/privacy.md, "If the key is lost":\n  npx influencer-sync hash-key lost',
-    safe: 'Nothing was read or sent.',
-  });
-}
-
-function previousKeyMissing(customers: number, forgotten: number): KnownError {
-  return configurationError({
-    code: 'previous_customer_key_missing',
-    message: `${plural(customers, 'customer')} and ${forgotten} forgotten ${customers + forgotten === 1 ? 'one is' : 'ones are'} known only under the previous key.`,
-    where: 'customers.previous_hash_key',
-    help: 'Set it again until exports have named them. To give them up (they are submitted again when an export names them):\n  npx influencer-sync hash-key retire',
     safe: 'Nothing was read or sent.',
   });
 }

@@ -205,7 +205,16 @@ function toRows(placed: readonly BatchedCustomer[], shared: Shared): CopyRows {
     if (given === undefined) throw new Error(`there is no customer at ${place}`);
     const { customer, batchId } = given;
     const ownBatch = consentOf(customer) === 'no' ? null : batchId;
-    const ofBatch = valuesByBatch.get(ownBatch) ?? valuesOfBatch(ownBatch, shared);
+    const ofBatch =
+      valuesByBatch.get(ownBatch) ??
+      BinaryRows.valuesOf((values) => {
+        values.text(shared.brandId);
+        values.text(shared.source);
+        values.smallint(shared.keyNo);
+        values.bigint(ownBatch === null ? null : shared.sourceFileId);
+        values.bigint(ownBatch);
+        values.boolean(ownBatch === null);
+      });
     valuesByBatch.set(ownBatch, ofBatch);
     rows.begin();
     rows.values(ofBatch);
@@ -219,18 +228,6 @@ function toRows(placed: readonly BatchedCustomer[], shared: Shared): CopyRows {
     rows.timestamptz(customer.refusedAt);
   }
   return rows.toCopyRows();
-}
-
-/** The values of columns that all customers of a batch have in common. @param batchId null: their consent is no. */
-function valuesOfBatch(batchId: string | null, { brandId, source, sourceFileId, keyNo }: Shared): Buffer {
-  return BinaryRows.valuesOf((values) => {
-    values.text(brandId);
-    values.text(source);
-    values.smallint(keyNo);
-    values.bigint(batchId === null ? null : sourceFileId);
-    values.bigint(batchId);
-    values.boolean(batchId === null);
-  });
 }
 
 type NotedCustomers = {

@@ -86,7 +86,11 @@ async function* capSize(
     total += chunk.length;
     if (total > limits.maxBytes) throw tooLarge(uri, limits.maxBytes);
     if (storedBytes && total > HARMLESS_BYTES && total > storedBytes() * limits.maxRatio)
-      throw bomb(uri, limits.maxRatio);
+      throw new FileHeld({
+        code: 'compression_bomb',
+        message: `${uri} has more than ${limits.maxRatio} bytes of content for each compressed byte, which no real export has.`,
+        help: 'Check the origin of the file. Raise limits.max_ratio of the source only if the file is correct.',
+      });
     yield chunk;
   }
 }
@@ -97,14 +101,6 @@ function tooLarge(uri: string, maxBytes: number): FileHeld {
     code: 'too_large',
     message: `${uri} has more than ${maxBytes} bytes of content.`,
     help: 'Raise limits.max_bytes of the source if the file is correct. Otherwise export it in parts.',
-  });
-}
-
-function bomb(uri: string, maxRatio: number): FileHeld {
-  return new FileHeld({
-    code: 'compression_bomb',
-    message: `${uri} has more than ${maxRatio} bytes of content for each compressed byte, which no real export has.`,
-    help: 'Check the origin of the file. Raise limits.max_ratio of the source only if the file is correct.',
   });
 }
 
@@ -253,7 +249,12 @@ async function* unzip(
   try {
     const zip = await fromFdPromise(file.fd, { autoClose: false, lazyEntries: true });
     const entry = chooseEntry(await listEntries(zip), uri);
-    if (entry.isEncrypted()) throw encrypted(uri);
+    if (entry.isEncrypted())
+      throw new FileHeld({
+        code: 'encrypted_zip',
+        message: `${uri} is protected by a password.`,
+        help: 'Upload it without a password, or as gzip.',
+      });
     const content = readEntry(zip, { entry, uri });
     yield* capSize(content, { uri, limits }, () => entry.compressedSize);
   } catch (error) {
@@ -310,14 +311,6 @@ async function* readEntry(
     stream.destroy();
   }
   if (checksum !== entry.crc32) throw damagedZip(uri, 'the checksum of its content does not match');
-}
-
-function encrypted(uri: string): FileHeld {
-  return new FileHeld({
-    code: 'encrypted_zip',
-    message: `${uri} is protected by a password.`,
-    help: 'Upload it without a password, or as gzip.',
-  });
 }
 
 function damagedZip(uri: string, why: string, cause?: unknown): FileHeld {

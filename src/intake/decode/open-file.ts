@@ -45,7 +45,12 @@ async function* openFolderFile(
   { signal }: { signal?: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   const path = pathOfFileUri(file.uri);
-  if (file.version === OUTSIDE) throw leadsOutside(file);
+  if (file.version === OUTSIDE)
+    throw new FileHeld({
+      code: 'link_outside',
+      message: `${file.uri} is a link that leads out of the source's folder, so it is not read.`,
+      help: 'Put the files themselves there. Or, if all users who can write to the folder may let the job read them, set follow_links: true on the source.',
+    });
   const hash = createHash('sha256');
   // The stream allocates this much even for a file of a few rows, and thousands of such buffers keep the
   // garbage collector busy.
@@ -65,12 +70,4 @@ async function* openFolderFile(
     stream.destroy();
   }
   if (`sha256:${hash.digest('hex')}` !== file.version) throw changedWhileReading(file);
-}
-
-function leadsOutside({ uri }: SourceFile): FileHeld {
-  return new FileHeld({
-    code: 'link_outside',
-    message: `${uri} is a link that leads out of the source's folder, so it is not read.`,
-    help: 'Put the files themselves there. Or, if all users who can write to the folder may let the job read them, set follow_links: true on the source.',
-  });
 }

@@ -53,7 +53,12 @@ export function resolveHeader(
     const loaded = others();
     const fitting = bestFit(header, layout, loaded);
     if (missing.length > 0) throw mismatch(header, { layout, others: loaded, missing, fitting });
-    if (fitting !== null) throw otherExport(layout, fitting);
+    if (fitting !== null)
+      throw new FileHeld({
+        code: 'header_mismatch',
+        message: `The header belongs to ${fitting.title}, not to ${layout.title}, which the layout ${layout.name} reads.`,
+        help: `It fits the layout ${fitting.name}: set that layout on the source, or move the file elsewhere. If this export is correct, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and remove signature from the copy.`,
+      });
   }
   const duplicated = new Set<string>();
   const findAll = (spellings: readonly string[]): Column[] =>
@@ -74,7 +79,12 @@ export function resolveHeader(
     }),
   ) as Record<LayoutField, Column[]>;
   findAll(listSpellings(layout));
-  if (duplicated.size > 0) throw ambiguous([...duplicated]);
+  if (duplicated.size > 0)
+    throw new FileHeld({
+      code: 'ambiguous_header',
+      message: `The header has more than one column ${[...duplicated].map((name) => `"${name}"`).join(', ')}, so it is unclear which one counts.`,
+      help: 'Rename or remove the wrong one, or export the file again.',
+    });
   const read = new Set(listSpellings(layout).map(foldHeader));
   const unread = header.filter((name) => !read.has(foldHeader(name)));
   return {
@@ -128,14 +138,6 @@ export function spellingsOf(layout: Layout, field: LayoutField): readonly string
   return [...(layout.columns[field] ?? []), ...(sums[field]?.plus ?? [])];
 }
 
-function ambiguous(names: readonly string[]): FileHeld {
-  return new FileHeld({
-    code: 'ambiguous_header',
-    message: `The header has more than one column ${names.map((name) => `"${name}"`).join(', ')}, so it is unclear which one counts.`,
-    help: 'Rename or remove the wrong one, or export the file again.',
-  });
-}
-
 type Mismatch = {
   readonly layout: Layout;
   readonly others: readonly Layout[];
@@ -159,18 +161,6 @@ function mismatch(header: readonly string[], { layout, others, missing, fitting 
     code: 'header_mismatch',
     message: `The header does not fit the layout ${layout.name}: it lacks ${lacking.join(', ')}. Among its ${plural(header.length, 'column')} it has ${what}.`,
     help: helpFor(header, fitting?.name ?? null, found.length),
-  });
-}
-
-/**
- * Creates the hold for a file that has all required columns but is proven to be another kind of export, whose
- * columns may have another meaning.
- */
-function otherExport(layout: Layout, fitting: Layout): FileHeld {
-  return new FileHeld({
-    code: 'header_mismatch',
-    message: `The header belongs to ${fitting.title}, not to ${layout.title}, which the layout ${layout.name} reads.`,
-    help: `It fits the layout ${fitting.name}: set that layout on the source, or move the file elsewhere. If this export is correct, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and remove signature from the copy.`,
   });
 }
 
@@ -261,7 +251,8 @@ const MAX_ALTERNATIVES = 3;
 
 /** Quotes a few names for a message. */
 export function quoteAll(names: readonly string[]): string {
-  return names.map((name) => `"${shorten(name)}"`).join(', ');
+  // If the header row is missing, a name may be a cell of a row.
+  return names.map((name) => `"${maskAddresses(name.trim().slice(0, MAX_SHOWN_CHARS))}"`).join(', ');
 }
 
 /** Finds a header that differs by a letter, or only in the characters between letters. */
@@ -288,11 +279,6 @@ function isOneEditAway(one: string, other: string): boolean {
   return Math.max(one.length, other.length) - start - end <= 1;
 }
 
-/** Shortens a header and masks addresses. If the header row is missing, this may be a cell of a row. */
-function shorten(name: string): string {
-  return maskAddresses(name.trim().slice(0, MAX_SHOWN_CHARS));
-}
-
 /** A header with the columns that a layout derives, and the function that adds them to rows. */
 type ExtendedHeader = {
   readonly names: readonly string[];
@@ -317,7 +303,12 @@ function extendHeader(
   const made: Made[] = [];
   // A column that is added may use those that were added before it.
   const add = (one: Made): void => {
-    if (places.has(foldHeader(one.name))) throw nameTaken(one.name);
+    if (places.has(foldHeader(one.name)))
+      throw new FileHeld({
+        code: 'ambiguous_header',
+        message: `The file has a column "${one.name}", and the layout adds one of the same name under conditional_columns or joined_columns.`,
+        help: 'Give the column that the layout adds another name.',
+      });
     places.set(foldHeader(one.name), header.length + made.length);
     made.push(one);
   };
@@ -355,12 +346,4 @@ export function joinIds(parts: readonly string[]): string {
   const ids = parts.map(parseId).flatMap((id) => (typeof id === 'string' ? id : []));
   const isWhole = ids.length === parts.length && ids.slice(0, -1).every((id) => !id.includes(':'));
   return isWhole ? ids.join(':') : '';
-}
-
-function nameTaken(name: string): FileHeld {
-  return new FileHeld({
-    code: 'ambiguous_header',
-    message: `The file has a column "${name}", and the layout adds one of the same name under conditional_columns or joined_columns.`,
-    help: 'Give the column that the layout adds another name.',
-  });
 }

@@ -160,18 +160,15 @@ async function* holdDamaged(
       );
       for (const { cells, line } of chunk.records)
         for (const { name, index } of columns)
-          if (DAMAGED.test(cells[index] ?? '')) throw damaged(name, line);
+          if (DAMAGED.test(cells[index] ?? ''))
+            throw new FileHeld({
+              code: 'letters_lost',
+              message: `Column ${quoteAll([name])} has characters on line ${line} that no export writes (U+FFFD, or controls): the text was decoded wrongly before it was written.`,
+              help: 'Export the file again, as UTF-8. A code or an id with lost letters would be another one.',
+            });
     }
     yield chunk;
   }
-}
-
-function damaged(column: string, line: number): FileHeld {
-  return new FileHeld({
-    code: 'letters_lost',
-    message: `Column ${quoteAll([column])} has characters on line ${line} that no export writes (U+FFFD, or controls): the text was decoded wrongly before it was written.`,
-    help: 'Export the file again, as UTF-8. A code or an id with lost letters would be another one.',
-  });
 }
 
 /** Length of the text in which contradictions are searched: lines with letters beyond ASCII. */

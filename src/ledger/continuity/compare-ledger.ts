@@ -102,7 +102,14 @@ function findStaleCopy(config: PipelineConfig, ledgerId: string | null): KnownEr
 
 /** Explains why nothing may be posted, and what to do. Null if the ledger is continuous. */
 function explainContinuity(continuity: Continuity, config: PipelineConfig): KnownError | null {
-  if (continuity.kind === 'undescribed') return incomplete(continuity.claims);
+  if (continuity.kind === 'undescribed')
+    return new KnownError({
+      code: 'ledger_incomplete',
+      message: `The ledger was recovered, but ${plural(continuity.claims, 'claim is', 'claims are')} still missing that no journal on this machine describes.`,
+      help: `Run this on every other machine that posts for this account, with its own data folder:\n  ${RECOVER}\nIf their journals are lost, give up these claims. Their orders may then be posted again:\n  ${RECOVER} --accept-undescribed`,
+      safe: SAFE,
+      exitCode: EXIT.ledgerWentBack,
+    });
   if (continuity.kind === 'moved') return moved(continuity, config);
   if (continuity.kind !== 'went_back') return null;
   return continuity.isOther ? swapped(continuity, config) : wentBack(continuity, config);
@@ -175,16 +182,6 @@ function moved(
     message: `The database is not where it was: it was restored, failed over, copied or upgraded. ${here}, and ${elsewhere}.`,
     where: describeJournals(config),
     help: help.join('\n'),
-    safe: SAFE,
-    exitCode: EXIT.ledgerWentBack,
-  });
-}
-
-function incomplete(claims: number): KnownError {
-  return new KnownError({
-    code: 'ledger_incomplete',
-    message: `The ledger was recovered, but ${plural(claims, 'claim is', 'claims are')} still missing that no journal on this machine describes.`,
-    help: `Run this on every other machine that posts for this account, with its own data folder:\n  ${RECOVER}\nIf their journals are lost, give up these claims. Their orders may then be posted again:\n  ${RECOVER} --accept-undescribed`,
     safe: SAFE,
     exitCode: EXIT.ledgerWentBack,
   });

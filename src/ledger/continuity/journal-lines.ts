@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { configurationError, type KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 import type { Claim, Outcome } from '../../core/ledger.ts';
 
 /**
@@ -264,17 +264,14 @@ type Line = Partial<ClaimLine> & {
 export function parseHead(text: string): JournalHead | null {
   const head = parseLine<JournalHead>(text);
   if (typeof head?.journal !== 'number' || typeof head.ledger !== 'string') return null;
-  if (head.journal !== JOURNAL_VERSION) throw ofLaterVersion(head);
+  if (head.journal !== JOURNAL_VERSION)
+    throw configurationError({
+      code: 'journal_of_later_version',
+      message: `Process ${head.pid} on ${head.host} wrote a journal of the ledger at ${head.at} with a later version of influencer-sync: it has format ${head.journal}, and this version reads format ${JOURNAL_VERSION}.`,
+      help: 'Install that version here too. This one cannot tell which orders the journal says were sent.',
+      safe: 'Nothing was read or sent.',
+    });
   return head;
-}
-
-function ofLaterVersion({ journal, host, pid, at }: JournalHead): KnownError {
-  return configurationError({
-    code: 'journal_of_later_version',
-    message: `Process ${pid} on ${host} wrote a journal of the ledger at ${at} with a later version of influencer-sync: it has format ${journal}, and this version reads format ${JOURNAL_VERSION}.`,
-    help: 'Install that version here too. This one cannot tell which orders the journal says were sent.',
-    safe: 'Nothing was read or sent.',
-  });
 }
 
 function toClaim(head: JournalHead, line: ClaimLine): JournalledClaim {

@@ -126,7 +126,17 @@ export function openJournal(options: JournalOptions): Journal {
   try {
     for (const place of copyFolder === null ? [folder] : [folder, copyFolder])
       files.push(openFile(place, owner));
-    head = JSON.stringify(headOf(options, files[0]?.file ?? Number.NaN));
+    head = JSON.stringify({
+      journal: JOURNAL_VERSION,
+      ledger: options.ledgerId,
+      account: options.accountId,
+      owner: options.owner,
+      boot: readBootId(),
+      file: fileIdOf(fstatSync(files[0]?.file ?? Number.NaN, { bigint: true })),
+      host: hostname(),
+      pid: process.pid,
+      at: new Date().toISOString(),
+    });
     count = openLineCount(owner);
     write([head]);
   } catch (error) {
@@ -248,20 +258,6 @@ export function isDead(path: string): boolean {
   const unlock = lockJournal(path);
   unlock?.();
   return unlock !== null;
-}
-
-function headOf({ ledgerId, accountId, owner }: JournalOptions, file: number): JournalHead {
-  return {
-    journal: JOURNAL_VERSION,
-    ledger: ledgerId,
-    account: accountId,
-    owner,
-    boot: readBootId(),
-    file: fileIdOf(fstatSync(file, { bigint: true })),
-    host: hostname(),
-    pid: process.pid,
-    at: new Date().toISOString(),
-  };
 }
 
 /**

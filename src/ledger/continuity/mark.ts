@@ -92,7 +92,7 @@ export function createMark({ store, uri, journals }: MarkOptions): Mark {
     const here = folder;
     const files = await list();
     const newest = new Set(newestOf(files).values());
-    const local = ownersIn(journals);
+    const local = new Set(namesIn(journals).flatMap((name) => parseJournalName(name)?.owner ?? []));
     const missing = files.filter(
       (file) =>
         (all || file.ledger === null || newest.has(file)) &&
@@ -200,11 +200,6 @@ function newestOf(files: readonly MarkedJournal[]): ReadonlyMap<string, MarkedJo
     if (before === undefined || (before.newest ?? 0n) < (file.newest ?? 0n)) newest.set(file.ledger, file);
   }
   return newest;
-}
-
-/** Returns the short ids of the processes whose journals are on this machine. */
-function ownersIn(folder: string): ReadonlySet<string> {
-  return new Set(namesIn(folder).flatMap((name) => parseJournalName(name)?.owner ?? []));
 }
 
 function unavailable(cause: unknown, { uri, doing }: { uri: string; doing: 'read' | 'written' }): KnownError {

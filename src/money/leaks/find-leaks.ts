@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { CodeDay, LeakDates, LeakedCode, LeakFlag } from '../../core/money/leak.ts';
+import type { CodeDay, LeakedCode, LeakFlag } from '../../core/money/leak.ts';
 import { DAY_MS } from '../../core/time/day.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
@@ -44,7 +44,7 @@ export async function findLeaks(
         dealId,
         influencerHandle,
         since: isoOf(flagged),
-        began: began && datesOf(began),
+        began: began && { from: isoOf(began.from), likeliest: isoOf(began.likeliest), to: isoOf(began.to) },
       },
     ];
   });
@@ -70,10 +70,6 @@ function usualBefore(
 
 function isoOf(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
-}
-
-function datesOf({ from, likeliest, to }: LeakDates<number>): LeakDates {
-  return { from: isoOf(from), likeliest: isoOf(likeliest), to: isoOf(to) };
 }
 
 function flagsOf({ days, firstDay }: CodeUse, today: number): readonly LeakFlag[] {
@@ -155,7 +151,10 @@ function judgeWindow(
     history.push(sumDays(days, { last, length }));
   if (history.length * length < MIN_WEEKS * DAYS_A_WEEK || history.every(({ whole }) => whole === 0))
     return null;
-  const usual = sumParts(history);
+  const usual = history.reduce(
+    (sum, { part, whole }) => ({ part: sum.part + part, whole: sum.whole + whole }),
+    { part: 0, whole: 0 },
+  );
   const share = shareSurprise(seen, usual);
   const count = countSurprise(
     seen.part,
@@ -199,13 +198,6 @@ function shareSurprise(seen: Part, usual: Part): number {
   const expected = { part: usual.part + 1, whole: usual.whole + 2 };
   const variance = 1 / seen.whole + 1 / expected.whole + SHARE_VARIANCE;
   return (angle(seen) - angle(expected)) / Math.sqrt(variance);
-}
-
-function sumParts(parts: readonly Part[]): Part {
-  return parts.reduce((sum, { part, whole }) => ({ part: sum.part + part, whole: sum.whole + whole }), {
-    part: 0,
-    whole: 0,
-  });
 }
 
 /** Adds up all orders and those without a link. */

@@ -126,7 +126,7 @@ const sendWebhook: Send<Webhook> = ({ url, secret }, notice, options) => {
   const headers = {
     'webhook-id': notice.id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': sign(`${notice.id}.${timestamp}.${body}`, secret),
+    'webhook-signature': `v1,${createHmac('sha256', keyOf(secret)).update(`${notice.id}.${timestamp}.${body}`).digest('base64')}`,
   };
   return postJson(url, body, { ...options, headers });
 };
@@ -147,11 +147,6 @@ function toBody(notice: Notice): object {
     command,
     link,
   };
-}
-
-/** Signs id, timestamp and body with HMAC-SHA256. Returns `v1,<base64>`. */
-function sign(content: string, secret: string): string {
-  return `v1,${createHmac('sha256', keyOf(secret)).update(content).digest('base64')}`;
 }
 
 /** In Standard Webhooks, `whsec_` precedes a base64-encoded key. Any other secret is the key itself. */

@@ -3,7 +3,7 @@ import type { JobTiming } from '../../config/job-fields.ts';
 import type { Database } from '../../db/connect.ts';
 import { keepLease, releaseLeases } from '../lease.ts';
 import { openCalendar } from './calendar.ts';
-import { type Head, pollSchedule } from './poll-schedule.ts';
+import { pollSchedule } from './poll-schedule.ts';
 import {
   type ClaimedSlot,
   claimSlot,
@@ -62,7 +62,18 @@ export type Scheduler = {
  */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { db, owner, jobs, leaseMs, onEvent } = options;
-  const heads = findHeads(jobs);
+  const heads = jobs.flatMap((job) =>
+    job.schedule === null
+      ? []
+      : [
+          {
+            job: job.name,
+            timing: job,
+            calendar: openCalendar({ schedule: job.schedule, timeZone: job.timeZone }),
+            followers: followersOf(job.name, jobs),
+          },
+        ],
+  );
   const works = new Map<string, Promise<void>>();
   const unsettled = new Map<ClaimedSlot, SlotEnd>();
   const lease = { name: `serve:${owner}`, owner, host: hostname(), pid: process.pid, ttlMs: leaseMs };
@@ -140,22 +151,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     },
     atWork: () => [...works.keys()],
   };
-}
-
-/** Jobs with their own schedule, each with the jobs that follow it. */
-function findHeads(jobs: readonly ScheduledJob[]): readonly Head[] {
-  return jobs.flatMap((job) =>
-    job.schedule === null
-      ? []
-      : [
-          {
-            job: job.name,
-            timing: job,
-            calendar: openCalendar({ schedule: job.schedule, timeZone: job.timeZone }),
-            followers: followersOf(job.name, jobs),
-          },
-        ],
-  );
 }
 
 function followersOf(name: string, jobs: readonly ScheduledJob[]): readonly string[] {

@@ -119,18 +119,14 @@ function orderOf({ claimId, answer: { order } }: AnsweredClaim): string {
   return order === null ? claimId : JSON.stringify([order.source, order.orderId]);
 }
 
-/** The amounts of a sum in words: `45.00 EUR`, or if some are not known `at least 45.00 EUR`. */
-function amountsOf({ amounts, withoutAmount }: ClaimSum): string {
-  if (amounts.length === 0) return 'unknown';
-  return `${withoutAmount > 0 ? 'at least ' : ''}${formatAmounts(amounts)}`;
-}
-
 /** Claims by what they are answered, as a table. */
 export function sumsTable(claims: readonly AnsweredClaim[]): Table {
   return table(sumClaims(claims), [
     column('answer', ({ kind }) => CLAIM_ANSWERS[kind].label),
     number('claims', (sum) => formatCount(sum.claims)),
-    number('amount', amountsOf),
+    number('amount', ({ amounts, withoutAmount }) =>
+      amounts.length === 0 ? 'unknown' : `${withoutAmount > 0 ? 'at least ' : ''}${formatAmounts(amounts)}`,
+    ),
   ]);
 }
 

@@ -42,7 +42,7 @@ export function describeLeak(leak: LeakedCode): string {
       : `Of ${plural(leak.known, 'known customer')}, ${leak.returning} had ordered before.`;
   const seen =
     leak.acknowledged === null ? '' : ` Acknowledged by ${leak.acknowledged.by}: ${leak.acknowledged.reason}`;
-  return `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usually ${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)} of all orders. ${customers} ${describeStart(leak)}${seen}`;
+  return `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usually ${formatUsual(usualWithoutLink)}, and ${Math.round(usualShare * 100)} % of all orders. ${customers} ${describeStart(leak)}${seen}`;
 }
 
 /** When a leak began. */
@@ -146,9 +146,4 @@ function sumsOf(months: readonly VoidedMonth[]): string {
 /** Formats a mean count, with a decimal if it is small: `0.4`, `12`. */
 function formatUsual(mean: number): string {
   return mean < 10 ? String(Math.round(mean * 10) / 10) : String(Math.round(mean));
-}
-
-/** Formats a share in whole percent: `0.734` → `73 %`. */
-function formatShare(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }

@@ -9,7 +9,7 @@ import { formatCount } from '../../render/text.ts';
 import { describeRuleSums } from './conflicts.ts';
 import { compareRules } from './list-conflicts.ts';
 import { findNewestMonth, listCustomersWon, listReturns, listSelfPurchases } from './list-returns.ts';
-import { type FoundInfluencer, listInfluencers } from './read-customers.ts';
+import { listInfluencers } from './read-customers.ts';
 import { listPayouts, listReconciled } from './reconcile-deals.ts';
 import { describeCompared, describePayouts } from './reconciliation.ts';
 import { describeCohorts, describeMonths, describeReturns, describeSelfPurchases } from './returns.ts';
@@ -80,7 +80,22 @@ export async function describeMoney(
   await add(
     ['bi.influencers_among_customers'],
     () => listInfluencers(db, { limit, isWithoutDeal: true }),
-    describeInfluencers,
+    (influencers, hasMore) =>
+      section('Influencers among customers', {
+        note: 'without a deal, most followers first',
+        why: 'Look-ups in real time found them. Orders and amounts are what the customer bought, according to the export that was read last.',
+        parts: [
+          table(influencers, [
+            whole('influencer', ({ username }) => username ?? 'unknown'),
+            column('platform', ({ platform }) => platform),
+            column('brand', ({ brandName, brandId }) => brandName ?? brandId),
+            number('followers', ({ followers }) => (followers === null ? 'unknown' : formatCount(followers))),
+            number('orders', ({ orders }) => (orders === null ? 'unknown' : formatCount(orders))),
+            number('spent', ({ spent, currency }) => formatKnown(spent, currency)),
+          ]),
+          ...more(hasMore, 'The page Customers of the console has all.'),
+        ],
+      }),
   );
   // A run changes one of its two sides: the posted orders, or the totals of the service.
   await add(
@@ -105,23 +120,4 @@ export async function describeMoney(
           }),
   );
   return blocks;
-}
-
-/** Describes influencers among the customers who have no deal yet. Nothing if there are none. */
-function describeInfluencers(influencers: readonly FoundInfluencer[], hasMore: boolean): readonly Block[] {
-  return section('Influencers among customers', {
-    note: 'without a deal, most followers first',
-    why: 'Look-ups in real time found them. Orders and amounts are what the customer bought, according to the export that was read last.',
-    parts: [
-      table(influencers, [
-        whole('influencer', ({ username }) => username ?? 'unknown'),
-        column('platform', ({ platform }) => platform),
-        column('brand', ({ brandName, brandId }) => brandName ?? brandId),
-        number('followers', ({ followers }) => (followers === null ? 'unknown' : formatCount(followers))),
-        number('orders', ({ orders }) => (orders === null ? 'unknown' : formatCount(orders))),
-        number('spent', ({ spent, currency }) => formatKnown(spent, currency)),
-      ]),
-      ...more(hasMore, 'The page Customers of the console has all.'),
-    ],
-  });
 }

@@ -64,7 +64,7 @@ export function describeUnpaid(unpaid: readonly Unpaid[]): readonly Block[] {
               creators(({ creator }) => creator),
               number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
               whole('account', accountOf),
-              column('of', monthsOf),
+              column('of', ({ items }) => [...new Set(items.map(({ month }) => month))].join(', ')),
             ]),
           ],
         });
@@ -74,11 +74,6 @@ export function describeUnpaid(unpaid: readonly Unpaid[]): readonly Block[] {
 /** The last four characters of the account; empty if there is none. */
 export function accountOf({ accountMark }: { accountMark: string | null }): string {
   return accountMark === null ? '' : lastFour(accountMark);
-}
-
-/** The months of the statements that have the amounts: `2026-04, 2026-05`. */
-function monthsOf({ items }: Unpaid): string {
-  return [...new Set(items.map(({ month }) => month))].join(', ');
 }
 
 /** The state of a payment for people: `partly paid: 30.00 EUR on 2026-06-03, of which elsewhere: 5.00 EUR on 2026-06-03`. */

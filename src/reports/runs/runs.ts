@@ -190,7 +190,9 @@ export function describeSchedule(
     parts: [
       table(rows, [
         column('job', ({ job }) => job),
-        column('when', whenOf),
+        column('when', ({ schedule, timeZone, after }) =>
+          schedule === null ? `after ${after}` : timeZone === 'UTC' ? schedule : `${schedule} ${timeZone}`,
+        ),
         whole('next slot (UTC)', ({ at }) => formatMinute(at)),
         whole('last slot (UTC)', ({ last }) => formatMinute(last?.slot ?? null)),
         whole('was', ({ last }) => last?.state ?? null),
@@ -205,11 +207,6 @@ export function describeSchedule(
       ...slots.flatMap(describeTrouble),
     ],
   });
-}
-
-function whenOf({ schedule, timeZone, after }: NextSlot): string {
-  if (schedule === null) return `after ${after}`;
-  return timeZone === 'UTC' ? schedule : `${schedule} ${timeZone}`;
 }
 
 function describeTrouble({ job, last, ...counts }: SlotSummary): readonly Part[] {

@@ -101,7 +101,9 @@ async function readRest(db: Database, { queued, ...of }: StatusOf & { queued: re
     queues: queued.length === 0 ? [] : await listQueues(db, queued),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
     lastRuns: await listRuns(db, { perJob: true }),
-    leases: await readLeases(db),
+    leases: await rowsOf<LiveLease>(db)`
+    select name, host, pid, round(extract(epoch from expires_at - clock_timestamp()))::float8 as "secondsLeft"
+    from ops.leases where expires_at > clock_timestamp() order by name`,
     workers: await listWorkers(db),
     givenUpUnits: await listGivenUpUnits(db),
     slots: await summariseSlots(db),
@@ -110,12 +112,6 @@ async function readRest(db: Database, { queued, ...of }: StatusOf & { queued: re
     problems: await listOpenProblems(db),
     channelTroubles: await listChannelTroubles(db),
   };
-}
-
-function readLeases(db: Database) {
-  return rowsOf<LiveLease>(db)`
-    select name, host, pid, round(extract(epoch from expires_at - clock_timestamp()))::float8 as "secondsLeft"
-    from ops.leases where expires_at > clock_timestamp() order by name`;
 }
 
 /**

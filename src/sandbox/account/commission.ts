@@ -58,7 +58,13 @@ export function changeTerms(
   collaboration: Collaboration,
   terms: Terms,
 ): void {
-  const before = readTerms(collaboration);
+  const before = {
+    code: collaboration.code,
+    code_perc: numberOf(collaboration.details.code_perc),
+    commission_perc: numberOf(collaboration.details.commission_perc),
+    custom_url: textOf(collaboration.details.custom_url),
+    custom_url_target: textOf(collaboration.details.custom_url_target),
+  };
   const after = { ...before, ...terms };
   const { code, ...details } = after;
   collaboration.code = code;
@@ -91,16 +97,6 @@ export function changeTerms(
         new_custom_link_target: after.custom_url_target,
       },
     });
-}
-
-function readTerms({ code, details }: Collaboration): Required<Terms> {
-  return {
-    code,
-    code_perc: numberOf(details.code_perc),
-    commission_perc: numberOf(details.commission_perc),
-    custom_url: textOf(details.custom_url),
-    custom_url_target: textOf(details.custom_url_target),
-  };
 }
 
 function numberOf(value: unknown): number | null {

@@ -46,7 +46,9 @@ export function registerAccounts(
   const firstId = idFrom(seed, 'account');
   return all.map((data, index) => {
     const isFirst = index === 0;
-    const own = seedOf(data, seed, index);
+    // An account with an id keeps what is derived from its seed, whatever its position in the file.
+    const own =
+      data.id !== null ? `${seed}/account ${data.id}` : index === 0 ? seed : `${seed}/account ${index}`;
     const accountId = accountIdOf(data, own);
     // Without a scope, so that the state of a file's only account stays valid when more accounts are added.
     const collection = accountId === firstId ? stateStore : scopeStateStore(stateStore, accountId);
@@ -61,15 +63,6 @@ export function registerAccounts(
         `signing-${idFrom(own, 'webhook secret').toLowerCase()}`,
     };
   });
-}
-
-/**
- * The seed of an account. An account with an id keeps everything that is derived from the seed, whatever its
- * position in the file.
- */
-function seedOf({ id }: AccountData, seed: string, index: number): string {
-  if (id !== null) return `${seed}/account ${id}`;
-  return index === 0 ? seed : `${seed}/account ${index}`;
 }
 
 type TenantOptions = Omit<World, 'account' | 'events' | 'followUps'> & {
@@ -141,7 +134,14 @@ export function openAccount(
   seed: string,
   stateStore: StateStore = createMemoryStore(),
 ): Account {
-  const dealflows = dealflowsOf(data, seed);
+  const dealflows =
+    data.dealflows !== undefined
+      ? data.dealflows.map(({ id, name, brand_id }) => ({ id, name, brandId: brand_id }))
+      : data.brands.map(({ id, name }) => ({
+          id: `D_${idFrom(seed, 'dealflow', id).slice(0, 6)}`,
+          name: `Influencers of ${name}`,
+          brandId: id,
+        }));
   const account: Account = {
     id: accountIdOf(data, seed),
     seed,
@@ -168,17 +168,6 @@ export function openAccount(
 
 function accountIdOf({ id }: Pick<AccountData, 'id'>, seed: string): string {
   return id ?? idFrom(seed, 'account');
-}
-
-/** If the data has no dealflows, one per brand, so that deals can be created. */
-function dealflowsOf({ dealflows, brands }: AccountData, seed: string): readonly Dealflow[] {
-  if (dealflows !== undefined)
-    return dealflows.map(({ id, name, brand_id }) => ({ id, name, brandId: brand_id }));
-  return brands.map(({ id, name }) => ({
-    id: `D_${idFrom(seed, 'dealflow', id).slice(0, 6)}`,
-    name: `Influencers of ${name}`,
-    brandId: id,
-  }));
 }
 
 /** If the data has no outreach campaigns, one, so that influencers can be submitted. */

@@ -225,7 +225,10 @@ export const updateDealInfo: Handlers = {
       const refusal = changeCollaboration(call, deal, rest);
       if (refusal !== null) return refusal;
       deal.funnelStep = step ?? deal.funnelStep;
-      deal.details = { ...deal.details, ...without(rest, [...FIXED, ...TERMS]) };
+      deal.details = {
+        ...deal.details,
+        ...Object.fromEntries(Object.entries(rest).filter(([name]) => ![...FIXED, ...TERMS].includes(name))),
+      };
     }
     deal.isActive = isActive ?? deal.isActive;
     keepDeal(account, deal);
@@ -254,11 +257,4 @@ function changeCollaboration(
   const terms = Object.fromEntries(named.map((name) => [name, info[name]])) as Terms;
   changeTerms({ account, events, clock }, found.collaboration, terms);
   return null;
-}
-
-function without(
-  record: Readonly<Record<string, unknown>>,
-  names: readonly string[],
-): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }

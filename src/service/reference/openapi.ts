@@ -40,7 +40,29 @@ function describeService(): object {
     security: [{ apiKey: [] }],
     tags: Object.entries(GROUPS).map(([name, description]) => ({ name, description })),
     paths: describePaths(),
-    webhooks: describeEvents(),
+    webhooks: Object.fromEntries(
+      Object.entries(webhookEvents).map(([kind, event]) => [
+        kind,
+        {
+          post: {
+            operationId: `receive_${kind}`,
+            tags: ['webhooks'],
+            summary: firstSentence(event.description ?? kind),
+            description: event.description,
+            security: [],
+            parameters: EVENT_HEADERS,
+            requestBody: {
+              required: true,
+              content: { 'application/json': { schema: toJsonSchema(event, 'output') } },
+            },
+            responses: {
+              '2XX': { description: 'Acknowledged.' },
+              '4XX': { description: 'Not acknowledged. Whether it is sent again: not shown.' },
+            },
+          },
+        },
+      ]),
+    ),
     components: COMPONENTS,
   };
 }
@@ -174,33 +196,6 @@ function describeBody(body: z.ZodType): object {
   if (members === null) return schema;
   const anyOf = members.map((name) => ({ required: [name], properties: { [name]: { minLength: 1 } } }));
   return { ...schema, anyOf };
-}
-
-/** What the service posts to a registered address: section Events of the specification. */
-function describeEvents(): Record<string, object> {
-  return Object.fromEntries(
-    Object.entries(webhookEvents).map(([kind, event]) => [
-      kind,
-      {
-        post: {
-          operationId: `receive_${kind}`,
-          tags: ['webhooks'],
-          summary: firstSentence(event.description ?? kind),
-          description: event.description,
-          security: [],
-          parameters: EVENT_HEADERS,
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: toJsonSchema(event, 'output') } },
-          },
-          responses: {
-            '2XX': { description: 'Acknowledged.' },
-            '4XX': { description: 'Not acknowledged. Whether it is sent again: not shown.' },
-          },
-        },
-      },
-    ]),
-  );
 }
 
 /** Headers of an event: section Events, "Delivery and verification". */

@@ -244,7 +244,8 @@ async function openS3Body(object: PinnedObject, { client, offset, signal }: S3Bo
     {
       Bucket: bucket,
       Key: key,
-      ...(version.kind === 'etag' && !isWeak(version.etag) ? { IfMatch: version.etag } : {}),
+      // If-Match uses strong comparison, so a weak ETag would never match.
+      ...(version.kind === 'etag' && !version.etag.startsWith('"W/') ? { IfMatch: version.etag } : {}),
       ...(version.kind === 'version_id' ? { VersionId: version.versionId } : {}),
       ...(offset > 0 ? { Range: `bytes=${offset}-` } : {}),
     },
@@ -278,14 +279,6 @@ function isListedVersion({ version, sizeBytes }: PinnedObject, answer: Stated): 
 }
 
 type Stated = Pick<GetObjectCommandOutput, 'ContentRange' | 'ContentLength' | 'ETag' | 'LastModified'>;
-
-/**
- * True for a weak ETag, `W/"…"` as returned by `etagOf`. If-Match uses strong comparison, so a weak ETag
- * would never match.
- */
-function isWeak(etag: string): boolean {
-  return etag.startsWith('"W/');
-}
 
 /** Removes the weak prefix. A proxy may weaken an ETag, but it still identifies the same version. */
 function strong(etag: string): string {

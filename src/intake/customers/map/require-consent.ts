@@ -51,7 +51,9 @@ export function requireConsent(
     return;
   }
   const others = otherLayouts();
-  const isOfOtherThings = namesOfFields([layout, ...others]);
+  const isOfOtherThings = new Set(
+    [layout, ...others].flatMap(({ columns }) => Object.values(columns).flat().map(foldHeader)),
+  );
   const readers = others.filter((other) => {
     const column = header.find(other.consent.columns);
     if (column === null) return false;
@@ -104,11 +106,6 @@ function requireRefusals(header: ResolvedHeader, layout: Layout): void {
     message: `The file lacks ${named}, in which the layout ${layout.name} reads who has refused. Without it, people who refused would be submitted.`,
     help: `Export the file again with that column. If this export never has it and no customer can refuse there, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and add the column with the reason: may_be_missing: { ${JSON.stringify(first[0])}: "…" }. No customer in the file is submitted.`,
   });
-}
-
-/** Returns the headers that layouts read as fields of an order, a customer or a creator. */
-function namesOfFields(layouts: readonly Layout[]): ReadonlySet<string> {
-  return new Set(layouts.flatMap(({ columns }) => Object.values(columns).flat().map(foldHeader)));
 }
 
 /** Headers that may contain consent. Used only for messages. */

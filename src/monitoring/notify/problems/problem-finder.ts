@@ -59,14 +59,9 @@ export function nounsOf(kinds: Situation['kinds'], name: string): Pick<RunnableK
   return kinds.find(({ kind }) => kind === name)?.nouns ?? { items: 'entries' };
 }
 
-/** For example `order` for `orders`. All nouns of kinds form their plural so, and `entries` does not. */
-function singular(items: string): string {
-  return items.endsWith('ies') ? `${items.slice(0, -3)}y` : items.replace(/s$/, '');
-}
-
 /** For example `2 orders`. */
 export function countOf(number: number, items: string): string {
-  return plural(number, singular(items), items);
+  return plural(number, items.endsWith('ies') ? `${items.slice(0, -3)}y` : items.replace(/s$/, ''), items);
 }
 
 /** Longer texts add nothing, and some channels truncate them. */

@@ -1,12 +1,12 @@
 import type { Finding } from '../../../core/finding.ts';
 import type { ProblemKind } from '../../../core/notify/notice.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
-import type { Diagnostic, Patient } from '../../../runs/runnable-kind.ts';
+import type { Diagnostic } from '../../../runs/runnable-kind.ts';
 import { openSourceClients } from '../../../store/source-clients.ts';
 import { database } from '../../doctor/diagnostics/database.ts';
 import { disk } from '../../doctor/diagnostics/disk.ts';
 import { clocks, serverLimits } from '../../doctor/diagnostics/server.ts';
-import type { ProblemFinder, Situation } from './problem-finder.ts';
+import type { ProblemFinder } from './problem-finder.ts';
 
 type Watching = {
   readonly kind: ProblemKind;
@@ -51,7 +51,19 @@ export const surroundings: readonly ProblemFinder[] = watched.map(({ kind, title
   severity: 'error',
   title,
   async find(situation) {
-    const patient = patientOf(situation);
+    // Without the service and the stores, because runs access them anyway.
+    const patient = {
+      config: situation.config,
+      kinds: situation.kinds,
+      db: situation.db,
+      databaseProblem: null,
+      hasTables: true,
+      client: null,
+      sourceClients: openSourceClients(),
+      pgSslMode: '',
+      now: () => new Date(),
+      freeBytes: situation.freeBytes,
+    };
     const findings: Finding[] = [];
     for (const { look } of checks) findings.push(...(await look(patient)));
     const [worst] = findings
@@ -72,19 +84,3 @@ export const surroundings: readonly ProblemFinder[] = watched.map(({ kind, title
 }));
 
 const SEVERITY_ORDER: readonly Finding['status'][] = ['problem', 'warning', 'ok'];
-
-/** Omits the service and the stores, because runs access them anyway. */
-function patientOf({ config, kinds, db, freeBytes }: Situation): Patient {
-  return {
-    config,
-    kinds,
-    db,
-    databaseProblem: null,
-    hasTables: true,
-    client: null,
-    sourceClients: openSourceClients(),
-    pgSslMode: '',
-    now: () => new Date(),
-    freeBytes,
-  };
-}

@@ -64,7 +64,7 @@ function toMetricData(metric: MetricValues, times: Times): readonly MetricData[]
     descriptor: {
       name: metric.name,
       description: metric.help,
-      unit: unitOf(metric.name),
+      unit: /_seconds(_total)?$/.test(metric.name) ? 's' : metric.name.endsWith('_bytes') ? 'By' : '1',
       valueType: ValueType.DOUBLE,
     },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
@@ -101,11 +101,6 @@ function toHistograms({ values }: MetricValues, times: Times) {
     };
     return { ...times, attributes: JSON.parse(labels) as Record<string, string>, value };
   });
-}
-
-function unitOf(name: string): string {
-  if (/_seconds(_total)?$/.test(name)) return 's';
-  return name.endsWith('_bytes') ? 'By' : '1';
 }
 
 function toHrTime(instant: Date): HrTime {
