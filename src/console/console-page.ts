@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Role } from '../config/console-fields.ts';
 import type { PipelineConfig } from '../config/schema.ts';
+import { errorCode } from '../core/error-code.ts';
 import type { Problem } from '../core/notify/notice.ts';
 import type { HtmlValue } from '../core/text/html.ts';
 import type { Database } from '../db/connect.ts';
@@ -54,7 +55,7 @@ export type ShownPage = {
 
 /** True if a statement exceeded the time limit of pages. */
 export function isCutOff(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '57014';
+  return errorCode(error) === '57014';
 }
 
 /** A page of the console. To add one, create a file in `pages/` and add it to its index, which gives it its place. */

@@ -4,6 +4,7 @@ import compress from '@fastify/compress';
 import formBody from '@fastify/formbody';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { PipelineConfig } from '../config/schema.ts';
+import { errorCode } from '../core/error-code.ts';
 import { packageFile } from '../core/package.ts';
 import { isTimeZone } from '../core/time/time-zone.ts';
 import type { Database } from '../db/connect.ts';
@@ -321,7 +322,7 @@ const UNREADABLE = ['22P02', '22P05', '22003', '22007', '22008', '22021', '22023
 /** Why the address cannot be used; null if the error has another reason. */
 function whyUnusable(error: unknown): string | null {
   if (error instanceof BadQuery) return error.message;
-  const isUnreadable = error instanceof Error && 'code' in error && UNREADABLE.includes(String(error.code));
+  const isUnreadable = UNREADABLE.includes(errorCode(error) ?? '');
   return isUnreadable
     ? 'A value in the address is not what the page expects there: a number, a date or a text. Correct it, or open the page without the part after the question mark.'
     : null;

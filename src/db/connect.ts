@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, PGliteDialect } from 'kysely';
+import { errorCode } from '../core/error-code.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { configurationError, KnownError } from '../core/known-error.ts';
 import { requireOpenEmbedded } from './move/closed-database.ts';
@@ -104,10 +105,10 @@ async function takeFolder(folder: string): Promise<() => void> {
 }
 
 function notOpened(folder: string, cause: unknown): KnownError {
-  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  const code = errorCode(cause);
   return new KnownError({
     code: 'embedded_database_failed',
-    message: `The embedded database could not be opened${code}.`,
+    message: `The embedded database could not be opened${code === null ? '' : ` (${code})`}.`,
     where: folder,
     help: 'Check that it is a folder, that this user may write to it, and that there is space. Or set database.url of the configuration to a Postgres server.',
     safe: 'Nothing was read or sent.',

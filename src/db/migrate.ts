@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
+import { errorCode } from '../core/error-code.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { configurationError, KnownError } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
@@ -81,7 +82,7 @@ async function migrateTogether(db: Database, attempt = 1): Promise<string[]> {
       .execute()
       .catch(() => {});
     const hasBegun = result?.results !== undefined;
-    const isOvertaken = !hasBegun && hasSqlState(error, TABLE_MADE_BY_ANOTHER);
+    const isOvertaken = !hasBegun && TABLE_MADE_BY_ANOTHER.includes(errorCode(error) ?? '');
     if (isOvertaken && attempt < 3) return migrateTogether(db, attempt + 1);
     const failed = result?.results?.find(({ status }) => status === 'Error')?.migrationName;
     throw explainFailed(failed ?? (result?.error === undefined ? VIEWS : 'unknown'), error);
@@ -101,10 +102,6 @@ async function lockMigrations(trx: DatabaseTransaction): Promise<void> {
 const TABLE_MADE_BY_ANOTHER = ['23505', '42P07', '25P02'];
 
 const INSUFFICIENT_PRIVILEGE = '42501';
-
-function hasSqlState(error: unknown, states: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && states.includes(String(error.code));
-}
 
 /**
  * Represents `sql/views/` among the names of migrations. Applied after the migrations, and again whenever the
@@ -188,12 +185,13 @@ function ofAnotherVersion(why: string): KnownError {
 function explainFailed(name: string, error: unknown): KnownError {
   if (error instanceof KnownError) return error;
   // A missing privilege is explained below, with the way to grant it.
-  const failure = hasSqlState(error, [INSUFFICIENT_PRIVILEGE]) ? null : explainFailure(error);
+  const lacksRight = errorCode(error) === INSUFFICIENT_PRIVILEGE;
+  const failure = lacksRight ? null : explainFailure(error);
   if (failure !== null) return failure;
   return new KnownError({
     code: 'migration_failed',
     message: `Migration ${shown([name])} failed: ${error instanceof Error ? error.message : String(error)}`,
-    help: hasSqlState(error, [INSUFFICIENT_PRIVILEGE])
+    help: lacksRight
       ? 'The database user needs the right to create schemas (GRANT CREATE ON DATABASE …).'
       : 'Please report this with the message. An earlier version that worked still works.',
     safe: 'Nothing was changed: neither a table nor a view.',

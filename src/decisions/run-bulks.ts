@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Bulk, type BulkOutcome, isAboutFiles } from '../core/bulk.ts';
+import { errorCode } from '../core/error-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { EntryState } from '../core/ledger.ts';
 import { databaseClock } from '../db/clock.ts';
@@ -269,6 +270,7 @@ async function endBulk(db: Database, bulkId: string): Promise<void> {
 const PASSING_STATES = /^(40|55|57)/;
 
 function isPassing(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return isConnectionLost(error) || error instanceof KnownError || PASSING_STATES.test(code);
+  return (
+    isConnectionLost(error) || error instanceof KnownError || PASSING_STATES.test(errorCode(error) ?? '')
+  );
 }

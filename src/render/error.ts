@@ -1,3 +1,4 @@
+import { errorCode } from '../core/error-code.ts';
 import type { KnownErrorDetails } from '../core/known-error.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
 import { wrap } from '../core/text/wrap.ts';
@@ -33,7 +34,7 @@ const DATA_EXCEPTION = /^22/;
 /** The message of an unknown error, without values of rows and e-mail addresses. */
 export function safeMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error) ?? '';
   const withoutValues = DATA_EXCEPTION.test(code) ? message.replace(/"[^"]*"/g, '"…"') : message;
   return maskAddresses(withoutValues);
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { errorCode } from '../core/error-code.ts';
 import { type KnownError, refusal } from '../core/known-error.ts';
 import { formatMoney } from '../core/money.ts';
 import type { Database } from '../db/connect.ts';
@@ -99,18 +100,18 @@ const NOT_ALLOWED = '42501';
 const NOT_SQL = '42601';
 
 function explain(error: unknown, timeoutMs: number): unknown {
-  if (!(error instanceof Error) || !('code' in error) || !/^[0-9A-Z]{5}$/.test(String(error.code)))
-    return error;
+  const code = errorCode(error) ?? '';
+  if (!(error instanceof Error) || !/^[0-9A-Z]{5}$/.test(code)) return error;
   if (/invalid memory alloc request size|out of memory/.test(error.message)) return tooLarge();
   // The server is gone, or this project has a bug: not the query's fault.
-  if (/^(08|53|57P|58|XX)/.test(String(error.code))) return error;
-  if (error.code === CANCELLED)
+  if (/^(08|53|57P|58|XX)/.test(code)) return error;
+  if (code === CANCELLED)
     return failed(
       `It took longer than ${timeoutMs / 1000} s.`,
       'Query fewer days, or raise the limit with --timeout.',
     );
   const hint = 'hint' in error && typeof error.hint === 'string' ? ` ${error.hint}` : '';
-  return failed(`${error.message}.${hint}`, HELP[String(error.code)]);
+  return failed(`${error.message}.${hint}`, HELP[code]);
 }
 
 const ONE_SELECT = 'Give one statement that selects, for example: select * from bi.runs.';

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { errorCode } from '../core/error-code.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
@@ -194,7 +195,7 @@ const QUOTING_STATES = /^2[23]/;
 
 /** Explains to a person that the refresh failed, and the consequences. Contains no row values. */
 export function explainStale(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+  const code = errorCode(error);
   const message = error instanceof Error ? error.message : String(error);
   const reason =
     code === null ? message : QUOTING_STATES.test(code) ? `database error ${code}` : `${message} (${code})`;

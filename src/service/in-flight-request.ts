@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { errorCode } from '../core/error-code.ts';
 import type { Exchange } from '../core/http/exchange.ts';
 
 const TOO_LATE = 'no connection was free in time';
@@ -135,17 +136,11 @@ const MEANINGS: Readonly<Record<string, string>> = {
  */
 function failureReason(error: unknown): string {
   if (error instanceof Error && error.name === 'HTTPParserError') return 'the answer was not HTTP/1.1';
-  const code = codeOf(error);
-  if (code === null) return 'the request failed';
+  const code = errorCode(error);
+  if (code === null || !/^[A-Z][A-Z0-9_]{1,60}$/.test(code)) return 'the request failed';
   const meaning = MEANINGS[code];
   if (meaning !== undefined) return meaning;
   if (/CERT|TLS|SSL|ERR_SSL|SELF_SIGNED|UNABLE_TO_/.test(code))
     return `the secure connection failed (${code})`;
   return `the request failed (${code})`;
-}
-
-function codeOf(error: unknown): string | null {
-  const code: unknown =
-    typeof error === 'object' && error !== null ? (error as { code?: unknown }).code : null;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : null;
 }

@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, matchesGlob, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { errorCode } from '../core/error-code.ts';
 import { configurationError, type KnownError } from '../core/known-error.ts';
 import type { SourceFile } from '../core/source.ts';
 import { isBefore, WILDCARD } from '../core/time/dated-names.ts';
@@ -105,7 +106,7 @@ async function* walk(folder: string, rules: Walk): AsyncGenerator<string> {
 /** True if a link leads to a place below the root, or nowhere. */
 async function staysWithin(root: string, path: string): Promise<boolean> {
   const real = await realpath(path).catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return root;
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) return root;
     return null;
   });
   return real !== null && (real === root || real.startsWith(root === sep ? root : `${root}${sep}`));
@@ -116,7 +117,7 @@ export const OUTSIDE = 'outside';
 
 async function* digestFile(path: string, signal?: AbortSignal): AsyncGenerator<SourceFile> {
   const content = await digestContent(path, signal).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null;
+    if (errorCode(error) === 'ENOENT') return null;
     if (isUnreadable(error)) return { version: UNREADABLE, sizeBytes: 0 };
     throw error;
   });
@@ -183,7 +184,7 @@ function folderBefore(path: string): string {
 
 async function statOrNull(path: string): Promise<Stats | null> {
   return stat(path).catch((error: unknown) => {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null;
     return refuse(error, path);
   });
@@ -206,7 +207,7 @@ const UNREADABLE = 'unreadable';
 
 /** True if the file system refuses to read a file, because of its permissions or a disk error. */
 function isUnreadable(error: unknown): boolean {
-  return ['EACCES', 'EPERM', 'EIO'].includes(codeOf(error) ?? '');
+  return ['EACCES', 'EPERM', 'EIO'].includes(errorCode(error) ?? '');
 }
 
 /** Throws an explained error if a folder or file cannot be read, or else the original error. */
@@ -217,7 +218,7 @@ function refuse(error: unknown, path: string): never {
 /** Explains why a folder or file cannot be read. Returns null for any other error. */
 export function explainUnreadable(error: unknown, path: string): KnownError | null {
   if (!isUnreadable(error)) return null;
-  const code = codeOf(error);
+  const code = errorCode(error);
   const isBroken = code === 'EIO';
   return configurationError({
     code: 'folder_unreadable',
@@ -229,9 +230,4 @@ export function explainUnreadable(error: unknown, path: string): KnownError | nu
     safe: 'Nothing in it was read.',
     cause: error,
   });
-}
-
-/** Returns the code of a file system error, for example ENOENT. */
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }

@@ -5,12 +5,12 @@ import { Document, isCollection, parseDocument } from 'yaml';
 import { jobKinds } from '../../../jobs/index.ts';
 import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
 import { UNOWNED_CODES } from '../../config/job-fields.ts';
+import { errorCode } from '../../core/error-code.ts';
 import { refusal } from '../../core/known-error.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { joinLines } from '../../core/text/wrap.ts';
 import { renderCsv } from '../../render/csv.ts';
-import { codeOf } from '../../store/list-folder-files.ts';
 import { type Answers, NOTHING, type SourceAnswer } from './answers.ts';
 import type { CodeOwner, ProposedOwner } from './find-owners.ts';
 import type { KeptCodes } from './kept-answers.ts';
@@ -373,7 +373,7 @@ export function writeNewFiles(
     } catch (cause) {
       throw refusal({
         code: 'file_not_written',
-        message: `${path} could not be written (${codeOf(cause) ?? 'unknown'}).`,
+        message: `${path} could not be written (${errorCode(cause) ?? 'unknown'}).`,
         where: folder,
         help: 'Give --out a folder that this user may write to and that has space, or a name that does not exist yet.',
         safe: 'No file was overwritten. The files listed before it were written.',

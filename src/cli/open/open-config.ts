@@ -10,6 +10,7 @@ import { databaseLocation, shortPath } from '../../config/locate.ts';
 import { findPlainConnections } from '../../config/plain-connections.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { SourceSettings } from '../../config/source-fields.ts';
+import { errorCode } from '../../core/error-code.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { configurationError, KnownError, refusal } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
@@ -284,7 +285,7 @@ const UNKNOWN_NAME = ['ENOTFOUND', 'EAI_AGAIN'];
 function unreachable(config: PipelineConfig, cause: unknown): KnownError {
   if (cause instanceof KnownError) return cause;
   const failure = explainFailure(cause, databaseLocation(config.database));
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  const code = errorCode(cause) ?? 'unknown';
   const isRefused = REFUSED.includes(code);
   if (failure !== null && failure.details.code !== 'database_lost' && !isRefused) return failure;
   const details = { where: databaseLocation(config.database), safe: 'Nothing was sent.', cause };

@@ -1,3 +1,4 @@
+import { errorCode } from '../../core/error-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
@@ -100,5 +101,5 @@ export function keepSchedule({
 function codeOf(trouble: unknown): { readonly code?: string } {
   if (trouble === null) return {};
   if (trouble instanceof KnownError) return { code: trouble.details.code };
-  return { code: trouble instanceof Error && 'code' in trouble ? String(trouble.code) : 'unknown' };
+  return { code: errorCode(trouble) ?? 'unknown' };
 }

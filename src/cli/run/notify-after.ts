@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { jobKinds } from '../../../jobs/index.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
+import { errorCode } from '../../core/error-code.ts';
 import type { Database } from '../../db/connect.ts';
 import type { StartedPing } from '../../monitoring/notify/ping.ts';
 
@@ -34,12 +35,9 @@ export async function pingStart(
 export function noticeLog(log: Logger) {
   return {
     onTrouble: (kind: string, error: unknown) =>
-      log.warn({ kind, ...codeOf(error) }, 'the check for a kind of problem failed'),
-    onFailure: (error: unknown) => log.warn(codeOf(error), 'notices cannot be created; retrying'),
+      log.warn({ kind, code: errorCode(error) ?? 'unknown' }, 'the check for a kind of problem failed'),
+    onFailure: (error: unknown) =>
+      log.warn({ code: errorCode(error) ?? 'unknown' }, 'notices cannot be created; retrying'),
     onRecovered: () => log.info('notices can be created again'),
   };
-}
-
-function codeOf(error: unknown): { readonly code: string } {
-  return { code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown' };
 }

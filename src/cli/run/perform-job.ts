@@ -6,6 +6,7 @@ import type { JobSettings } from '../../config/job-fields.ts';
 import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
+import { errorCode } from '../../core/error-code.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError, refusal } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
@@ -231,8 +232,8 @@ async function appendMoney(
     const mirrorJob = Object.values(config.jobs).find(isMirrorAccount)?.name ?? null;
     return await describeMoney(db, { fills, settings: config.reconcile, mirrorJob, now: new Date() });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    const text = `What creators brought and cost could not be read from the database${code}. The run is not affected.`;
+    const code = errorCode(error);
+    const text = `What creators brought and cost could not be read from the database${code === null ? '' : ` (${code})`}. The run is not affected.`;
     const lines = ['returns', 'reconcile', 'conflicts'].map((command) => `npx influencer-sync ${command}`);
     return [say(text, { tone: 'yellow', commands: { lines } })];
   }

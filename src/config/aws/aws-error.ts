@@ -1,3 +1,5 @@
+import { errorCode } from '../../core/error-code.ts';
+
 /** Helpers for failed requests to AWS. */
 
 /**
@@ -8,7 +10,7 @@ export function isNetworkError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
     error.name === 'TimeoutError' ||
-    /^(E[A-Z]+|CERT_|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(networkCode(error))
+    /^(E[A-Z]+|CERT_|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(errorCode(error) ?? error.name)
   );
 }
 
@@ -17,7 +19,7 @@ export function isTimeout(error: unknown): boolean {
   return (
     error instanceof Error &&
     error.name === 'TimeoutError' &&
-    !/^(ECONNRESET|EPIPE)$/.test(networkCode(error))
+    !/^(ECONNRESET|EPIPE)$/.test(errorCode(error) ?? error.name)
   );
 }
 
@@ -26,9 +28,4 @@ export function statusOf(error: unknown): number | null {
   if (!(error instanceof Error) || !('$metadata' in error)) return null;
   const metadata = error.$metadata as { readonly httpStatusCode?: number };
   return metadata.httpStatusCode ?? null;
-}
-
-/** Returns the error code of the network or of TLS, or else the name of the error. */
-export function networkCode(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -1,8 +1,9 @@
+import { errorCode } from '../../core/error-code.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { parseObject } from '../../core/json/exact-json.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { StoredSecret, StoredVariables, Variable } from '../../core/variable.ts';
-import { isNetworkError, networkCode, statusOf } from './aws-error.ts';
+import { isNetworkError, statusOf } from './aws-error.ts';
 import {
   type AwsProfile,
   type Environment,
@@ -215,7 +216,7 @@ function explainUnanswered(
     const endpoint =
       store === 'Secrets Manager' ? 'AWS_ENDPOINT_URL_SECRETS_MANAGER' : 'AWS_ENDPOINT_URL_SSM';
     return {
-      message: `${asked}, but there is no answer from ${at} (${networkCode(error)}).`,
+      message: `${asked}, but there is no answer from ${at} (${errorCode(error) ?? error.name}).`,
       help: `Check the network, the proxy, DNS and the region, and in a network without internet access, the VPC endpoint. To use another address, set ${endpoint}.`,
       mayPass: true,
     };

@@ -9,6 +9,7 @@ import {
 } from 'kysely';
 import pRetry from 'p-retry';
 import pg from 'pg';
+import { errorCode } from '../../core/error-code.ts';
 import { currentPhase } from '../phase.ts';
 import { execute } from '../statement.ts';
 import type { DB } from '../tables.ts';
@@ -170,7 +171,7 @@ function guardClient(client: WireClient, { watch, reasons, owned }: Guard): Post
     try {
       return await execute(text, parameters);
     } catch (error) {
-      code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+      code = errorCode(error) ?? 'unknown';
       throw watch.explain(statement, reasons.get(client) ?? error);
     } finally {
       watch.end(statement);
@@ -186,7 +187,7 @@ function guardClient(client: WireClient, { watch, reasons, owned }: Guard): Post
   function askAgain(text: string, parameters: readonly unknown[]): Promise<Executed> {
     return pRetry(() => ask(text, parameters), {
       ...REPEATING,
-      shouldRetry: ({ error }) => !isInTransaction && isUndone(error),
+      shouldRetry: ({ error }) => !isInTransaction && UNDONE.includes(errorCode(error) ?? ''),
     });
   }
 
@@ -213,9 +214,7 @@ function guardClient(client: WireClient, { watch, reasons, owned }: Guard): Post
 }
 
 /** SQLSTATE serialization_failure and deadlock_detected. */
-function isUndone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01');
-}
+const UNDONE = ['40001', '40P01'];
 
 /** Kysely's Postgres dialect with a different migration lock. */
 export class ServerDialect extends PostgresDialect {

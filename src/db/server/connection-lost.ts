@@ -1,3 +1,5 @@
+import { errorCode } from '../../core/error-code.ts';
+
 /**
  * SQLSTATE classes and codes of a server that ends or refuses a connection: 08 connection, 53300 too many
  * connections, 57P shutdown, 25P session timeouts.
@@ -23,6 +25,6 @@ const LOST_MESSAGES =
 /** Returns true if an error means that the database is unreachable, and not that a statement is wrong. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = errorCode(error) ?? '';
   return LOST_STATES.test(code) || LOST_ERRNOS.has(code) || LOST_MESSAGES.test(error.message);
 }

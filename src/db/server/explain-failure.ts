@@ -1,3 +1,4 @@
+import { errorCode } from '../../core/error-code.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { isConnectionLost } from './connection-lost.ts';
@@ -134,7 +135,7 @@ const PLAN_CHANGED: Failure = {
  */
 export function explainFailure(error: unknown, where?: string): KnownError | null {
   if (error instanceof KnownError || !(error instanceof Error)) return null;
-  const state = 'code' in error ? String(error.code) : '';
+  const state = errorCode(error) ?? '';
   const failure = isPlanChanged(error, state) ? PLAN_CHANGED : findFailure(state);
   const place = where === undefined ? {} : { where };
   if (failure !== null)

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { errorCode } from '../../core/error-code.ts';
 import { CopyRows } from '../copy-rows.ts';
 import { KEEPS_PLAN } from '../keeps-plan.ts';
 import type { WireClient } from './cancel-request.ts';
@@ -61,18 +62,14 @@ export function preparingExecutor(client: WireClient, { ownsSession }: { ownsSes
     try {
       return await client.query({ name, text, values });
     } catch (error) {
-      const code = codeOf(error);
+      const code = errorCode(error);
       if (code === NOT_PREPARED) isPreparing = false;
       // Its next execution prepares it again, with the new type.
       else if (code === RESULT_CHANGED) names.delete(text);
       else throw error;
       return client.query(text, values).catch((again: unknown) => {
-        throw codeOf(again) === IN_ABORTED_TRANSACTION ? error : again;
+        throw errorCode(again) === IN_ABORTED_TRANSACTION ? error : again;
       });
     }
   };
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : null;
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { errorCode } from '../../core/error-code.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { currentPhase, type Phase } from '../phase.ts';
@@ -110,7 +111,7 @@ export function watchStatements(options: StatementWatchOptions): StatementWatch 
       lookAt = performance.now() + LOOK_EVERY_MS;
     } catch (error) {
       closeBeside();
-      const isRefused = error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code));
+      const isRefused = /^[0-9A-Z]{5}$/.test(errorCode(error) ?? '');
       unanswered = isRefused ? 0 : unanswered + 1;
       lookAt = isRefused ? performance.now() + LOOK_AGAIN_AFTER_REFUSAL_MS : 0;
       if (unanswered >= UNANSWERED_AT_MOST) {
@@ -193,7 +194,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 function explainEnd(statement: Statement, error: unknown, limitMs: number): unknown {
   const { phase, phaseName, ending, wait } = statement;
-  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const code = errorCode(error);
   if (code === LOCK_NOT_AVAILABLE && wait !== null)
     return Object.assign(error as Error, { lockHolders: wait.holders });
   if (ending === null || (code !== CANCELLED && !isConnectionLost(error))) return error;

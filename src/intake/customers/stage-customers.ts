@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { type CustomerHash, consentOf } from '../../core/customer.ts';
+import { errorCode, UNIQUE_VIOLATION } from '../../core/error-code.ts';
 import { canCopy, type Database } from '../../db/connect.ts';
 import { BinaryRows, type CopyRows, copyInto } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
-import { isUniqueViolation } from '../../db/server/is-unique-violation.ts';
 import { rowOf } from '../../db/statement.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { type BatchedCustomer, toCustomerRows } from './batched-customer.ts';
@@ -93,7 +93,7 @@ export async function addCustomers(
   try {
     return await (options.areLikelyNew && canCopy(db) ? copyNewCustomers : add)(db, options);
   } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
+    if (errorCode(error) !== UNIQUE_VIOLATION) throw error;
     if (options.areLikelyNew) return addCustomers(db, { ...options, areLikelyNew: false });
     // A reader whose lease had expired, but which is still running, has inserted one of them meanwhile. Its
     // row is now visible.

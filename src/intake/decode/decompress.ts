@@ -5,6 +5,7 @@ import type { Transform } from 'node:stream';
 import { crc32, createGunzip, createZstdDecompress } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
 import type { SourceLimits } from '../../config/source-fields.ts';
+import { errorCode } from '../../core/error-code.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { peek } from './peek.ts';
 
@@ -196,7 +197,7 @@ function feeder(
 }
 
 function toFileHeld(error: unknown, file: Compressed): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error) ?? '';
   if (code === 'Z_BUF_ERROR') {
     return new FileHeld(
       {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { SourceSettings } from '../../config/source-fields.ts';
+import { errorCode } from '../../core/error-code.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { changedWhileReading, fileGone, fileUnavailable } from '../../store/file-unavailable.ts';
-import { codeOf, explainUnreadable, OUTSIDE, READ_BYTES } from '../../store/list-folder-files.ts';
+import { explainUnreadable, OUTSIDE, READ_BYTES } from '../../store/list-folder-files.ts';
 import { pathOfFileUri } from '../../store/parse-source-uri.ts';
 import { openS3File } from '../../store/s3/open-s3-file.ts';
 import type { SourceClients } from '../../store/source-clients.ts';
@@ -62,7 +63,7 @@ async function* openFolderFile(
       yield bytes;
     }
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === 'ENOENT') throw fileGone(file, error);
     const known = explainUnreadable(error, path);
     throw known === null ? error : fileUnavailable(file, known);

@@ -1,3 +1,4 @@
+import { errorCode } from '../../core/error-code.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { RunStop } from '../../core/run.ts';
@@ -119,7 +120,7 @@ async function keepAtLast(
   const kept = await Promise.allSettled(unkept.map(({ answer }) => record(answer)));
   const lost = kept.filter(({ status }) => status === 'rejected').length;
   if (lost === 0) return;
-  const code = first.cause instanceof Error && 'code' in first.cause ? String(first.cause.code) : 'unknown';
+  const code = errorCode(first.cause) ?? 'unknown';
   throw new KnownError({
     code: 'answers_lost',
     message: `${lost === 1 ? 'An answer' : `${lost} answers`} of the service could not be stored, neither in the database nor in the spool of the data folder (${code}).`,

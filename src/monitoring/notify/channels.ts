@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { domainToASCII } from 'node:url';
 import type { SendMailOptions } from 'nodemailer';
 import type { ChannelSettings } from '../../config/notify-fields.ts';
+import { errorCode } from '../../core/error-code.ts';
 import { formatAmounts } from '../../core/money.ts';
 import type { Notice } from '../../core/notify/notice.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
@@ -109,9 +110,7 @@ export async function request(
 function reasonOfRequest(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no answer in time';
-  const { cause } = error;
-  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return errorCode(error.cause) ?? errorCode(error) ?? error.name;
 }
 
 type Webhook = Extract<ChannelSettings, { kind: 'webhook' }>;
@@ -461,7 +460,7 @@ function bodyOf(notice: Parameters<Send<Email>>[1]): string {
  */
 function reasonOfMail(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const code = errorCode(error) ?? error.name;
   return 'responseCode' in error && typeof error.responseCode === 'number'
     ? `${code} ${error.responseCode}`
     : code;

@@ -1,4 +1,5 @@
 import { destination, type Logger, levels, pino } from 'pino';
+import { errorCode } from '../../core/error-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { toPrintableJson } from '../../core/text/printable.ts';
 
@@ -111,12 +112,10 @@ function isOurText(key: string, value: string): boolean {
 
 /** The message of an error may quote a row (Postgres does that). Its name, code and stack are sufficient for a log. */
 function describeError(error: Error): Record<string, unknown> {
-  const code: unknown =
-    error instanceof KnownError ? error.details.code : 'code' in error ? error.code : undefined;
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     name: error.name,
-    code: typeof code === 'string' ? code : null,
+    code: error instanceof KnownError ? error.details.code : errorCode(error),
     stack: frames.map((line) => line.trim()),
   };
 }

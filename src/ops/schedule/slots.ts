@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { errorCode, UNIQUE_VIOLATION } from '../../core/error-code.ts';
 import { databaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
-import { isUniqueViolation } from '../../db/server/is-unique-violation.ts';
 import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 import { GONE, PROCESS_GONE } from '../run-record.ts';
 
@@ -73,7 +73,7 @@ export async function claimSlot(
       )
     returning s.slot, s.attempts`.catch((error: unknown) => {
     // Another process has just claimed a slot of this job.
-    if (isUniqueViolation(error)) return undefined;
+    if (errorCode(error) === UNIQUE_VIOLATION) return undefined;
     throw error;
   });
   return row === undefined ? null : { job, slot: row.slot, owner, attempt: row.attempts };

@@ -1,6 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import pRetry, { type Options as RetryOptions } from 'p-retry';
 import type { Db as BossDatabase, PgBoss } from 'pg-boss';
+import { errorCode } from '../../core/error-code.ts';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
 import { UNIT_KINDS } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
@@ -61,7 +62,7 @@ export function createWorkQueue(db: Database, onTrouble: (error: Error) => void)
       return boss;
     } catch (error) {
       await boss.stop({ graceful: false }).catch(() => {});
-      throw isRefused(error) ? queuesRefused(error) : error;
+      throw error instanceof Error && errorCode(error) === REFUSED ? queuesRefused(error) : error;
     }
   }
 
@@ -105,16 +106,14 @@ function connectionsOf(db: Database): BossDatabase {
  */
 const UNDONE = ['40P01', '40001', '25P02', '42P07', '42710', '23505'];
 
-const REPEATING: RetryOptions = { retries: 2, minTimeout: 0, shouldRetry: ({ error }) => isUndone(error) };
-
-function isUndone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && UNDONE.includes(String(error.code));
-}
+const REPEATING: RetryOptions = {
+  retries: 2,
+  minTimeout: 0,
+  shouldRetry: ({ error }) => UNDONE.includes(errorCode(error) ?? ''),
+};
 
 /** SQLSTATE insufficient_privilege. */
-function isRefused(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === '42501';
-}
+const REFUSED = '42501';
 
 function queuesRefused(cause: Error): KnownError {
   return configurationError({

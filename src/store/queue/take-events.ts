@@ -1,6 +1,7 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import pLimit from 'p-limit';
-import { isNetworkError, networkCode, statusOf } from '../../config/aws/aws-error.ts';
+import { isNetworkError, statusOf } from '../../config/aws/aws-error.ts';
+import { errorCode } from '../../core/error-code.ts';
 import { parseObject } from '../../core/json/exact-json.ts';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
 import type { ObjectName } from '../parse-source-uri.ts';
@@ -201,7 +202,7 @@ function explain(
     };
   if (isNetworkError(error))
     return {
-      message: `The queue of events does not answer (${networkCode(error)}).`,
+      message: `The queue of events does not answer (${errorCode(error) ?? error.name}).`,
       help: 'Check the network, the proxy, DNS and the URL, and in a network without internet access, the VPC endpoint. AWS_ENDPOINT_URL_SQS names another address.',
     };
   const status = statusOf(error);

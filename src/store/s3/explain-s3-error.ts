@@ -1,4 +1,5 @@
-import { isNetworkError, networkCode, statusOf } from '../../config/aws/aws-error.ts';
+import { isNetworkError, statusOf } from '../../config/aws/aws-error.ts';
+import { errorCode } from '../../core/error-code.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError, type KnownErrorDetails } from '../../core/known-error.ts';
 import type { S3Client } from './create-s3-client.ts';
@@ -166,7 +167,7 @@ function told(error: Error): { readonly region: string | null; readonly endpoint
 
 /** Explains a TLS error: the store answers but cannot prove its identity. */
 function explainCertificate(error: Error, at: string): Explanation | null {
-  const code = networkCode(error);
+  const code = errorCode(error) ?? error.name;
   if (code === 'CERT_HAS_EXPIRED' || code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const why = code === 'CERT_HAS_EXPIRED' ? 'it has expired' : 'it is for another name';
     return {
@@ -188,7 +189,7 @@ function explainUnanswered(
   { status, at }: { status: number | null; at: string },
 ): Explanation | null {
   if (isNetworkError(error)) {
-    const code = networkCode(error);
+    const code = errorCode(error) ?? error.name;
     const isNameUnknown = code === 'ENOTFOUND' || code === 'EAI_AGAIN';
     return {
       code: 's3_unreachable',
