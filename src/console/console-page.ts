@@ -3,7 +3,7 @@ import type { Role } from '../config/console-fields.ts';
 import type { PipelineConfig } from '../config/schema.ts';
 import { errorCode } from '../core/error-code.ts';
 import type { Problem } from '../core/notify/notice.ts';
-import type { HtmlValue } from '../core/text/html.ts';
+import type { Html, HtmlValue } from '../core/text/html.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import type { ActorlessRecord } from '../ops/record-audit.ts';
@@ -13,8 +13,23 @@ import { reasonField } from './form-fields.ts';
 /** The person who uses the console. */
 export type Actor = { readonly name: string; readonly role: Role };
 
+/** How a page shows what many pages show. */
+export type Showing = {
+  /**
+   * An instant in the zone that the foot of the page names, with UTC as its tooltip. A day stays this day in every
+   * zone: `28 Nov`. Empty for null.
+   */
+  instant(at: Date | string | null, options?: { readonly seconds?: boolean }): Html;
+  /** A link to the page of an order, with its id as the default label. */
+  order(order: { readonly source: string | null; readonly orderId: string }, label?: HtmlValue): Html;
+  /** A link to the page of a creator; empty if it is not known. */
+  creator(handle: string | null): Html | null;
+  /** A link to the page of a deal; empty if it is not known. */
+  deal(dealId: string | null): Html | null;
+};
+
 /** A request for a page, and everything that the page needs. */
-export type Visit = {
+export type Visit = Showing & {
   /** A read-only connection with a statement timeout that a person can wait for. */
   readonly db: Database;
   readonly config: PipelineConfig;

@@ -26,6 +26,7 @@ import {
 } from './console-page.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { pageFrame } from './markup/page-frame.ts';
+import { showingOf } from './markup/parts.ts';
 import { type PlacedPage, pages } from './pages/index.ts';
 import { addActions } from './perform-action.ts';
 import { BadQuery, checkCharacters, idOf } from './read-query.ts';
@@ -262,6 +263,8 @@ function visitOf(request: FastifyRequest, { readDb, config, actorOf, onError }: 
   const actor = actorOf(request);
   const chosen = query.get('zone');
   const zone = chosen !== null && isTimeZone(chosen) ? chosen : config.console.timeZone;
+  const link: Visit['link'] = (path, values = {}) =>
+    linkTo(`${config.console.basePath}${path}`, chosen === null ? values : { ...values, zone });
   let waiting: ReturnType<typeof findWaiting> | null = null;
   return {
     db: readDb,
@@ -279,8 +282,8 @@ function visitOf(request: FastifyRequest, { readDb, config, actorOf, onError }: 
       waiting ??= findWaiting(readDb, { config, onError });
       return waiting;
     },
-    link: (path, values = {}) =>
-      linkTo(`${config.console.basePath}${path}`, chosen === null ? values : { ...values, zone }),
+    link,
+    ...showingOf({ link, zone }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { blockList } from '../../src/console/markup/parts.ts';
+import { blockList, showingOf } from '../../src/console/markup/parts.ts';
 import { listAudit } from '../../src/reports/list-audit.ts';
 import { describeUnpaid } from '../../src/reports/payments/payments.ts';
 import { IBANS, openPaymentShop, PAYEES } from '../money/payments/payment-shop.ts';
@@ -157,7 +157,7 @@ it('amounts of orders without a deal have no creator whose page they could lead 
       { ...own, creator: 'mia.test without a deal', becomes: 'no_deal' },
       { ...own, creator: 'ben.test', becomes: 'no_bank_data' },
     ]),
-    { link: (path) => path },
+    showingOf({ link: (path) => path, zone: 'UTC' }),
   ).toString();
   expect(shown).toContain('<a href="/creators/ben.test">ben.test</a>');
   expect(shown).toMatch(/>mia\.test without a deal<\/t/);

@@ -5,7 +5,6 @@ import { formatCount } from '../../render/text.ts';
 import type { Visit } from '../console-page.ts';
 import { type Place, type PlacedPage, pages, places } from '../pages/index.ts';
 import { queryForm } from './filter.ts';
-import { instant } from './parts.ts';
 
 /**
  * A constant, because the build would import a missing helper for a template that contains a literal end tag
@@ -63,7 +62,7 @@ ${page === null || page.place === null ? null : tabList({ ...page, place: page.p
 ${notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`}
 <h1>${title}</h1>
 ${content}
-<p class="dim">As of ${instant(visit.now, visit)}.</p>
+<p class="dim">As of ${visit.instant(visit.now)}.</p>
 </main>
 <footer>
 <p class="lost" hidden role="status">Not connected: this page may be old.</p>

@@ -11,12 +11,10 @@ import { formatCount } from '../../render/text.ts';
 import type { ListedOrder } from '../../reports/list-orders.ts';
 import type { Answer } from '../../reports/lives/answer-order.ts';
 import type { EntryEvent } from '../../reports/lives/entry-lives.ts';
-import type { ShownPage, Visit } from '../console-page.ts';
+import type { Showing, ShownPage, Visit } from '../console-page.ts';
 import { nextKey, PAGE_ROWS, queryWithout, type RowKey, wordOf } from '../read-query.ts';
 
 /** Building blocks of pages. */
-
-type Shows = Pick<Visit, 'link' | 'zone'>;
 
 /**
  * A link to a page of the console.
@@ -28,45 +26,46 @@ export function anchor(href: string, label: HtmlValue): Html {
 
 /** The address of an order's page. */
 export function orderLink(
-  { link }: Pick<Shows, 'link'>,
+  { link }: Pick<Visit, 'link'>,
   order: { readonly source: string | null; readonly orderId: string },
 ): string {
   return link(`/orders/${encodeURIComponent(order.source ?? '-')}/${encodeURIComponent(order.orderId)}`);
 }
 
 /** The address of a creator's page. */
-export function creatorLink({ link }: Pick<Shows, 'link'>, handle: string): string {
+export function creatorLink({ link }: Pick<Visit, 'link'>, handle: string): string {
   return link(`/creators/${encodeURIComponent(handle)}`);
 }
 
 /** The address of a deal's page. */
-export function dealLink({ link }: Pick<Shows, 'link'>, dealId: string): string {
+export function dealLink({ link }: Pick<Visit, 'link'>, dealId: string): string {
   return link(`/deals/${encodeURIComponent(dealId)}`);
 }
 
 /** Blocks that a command prints as well, in which creators, deals and orders are links. */
-export function blockList(blocks: readonly Block[], visit: Pick<Shows, 'link'>): Html {
-  return blocksMarkup(blocks, (names, name) => {
-    if (names === 'order') return anchor(orderLink(visit, { source: null, orderId: name }), name);
-    return names === 'creator' ? creatorAnchor(visit, name) : dealAnchor(visit, name);
-  });
+export function blockList(blocks: readonly Block[], shown: Showing): Html {
+  return blocksMarkup(blocks, (names, name) =>
+    names === 'order' ? shown.order({ source: null, orderId: name }) : shown[names](name),
+  );
 }
 
-/**
- * An instant in the zone that the foot of the page names, with UTC as its tooltip. A day stays this day in every zone:
- * `28 Nov`.
- * Empty for null.
- */
-export function instant(
-  at: Date | string | null,
-  { zone }: Pick<Shows, 'zone'>,
-  { seconds = false }: { seconds?: boolean } = {},
-): Html {
-  if (at === null) return html``;
-  if (typeof at === 'string' && isDay(at))
-    return html`<time datetime="${at}" title="${at}">${zonedTime(new Date(at), 'UTC').replace(/ 00:00$/, '')}</time>`;
-  const when = new Date(at);
-  return html`<time datetime="${when.toISOString()}" title="${formatInstant(at).slice(0, seconds ? 19 : 16)} UTC">${zonedTime(when, zone, { seconds })}</time>`;
+/** How a visit shows orders, creators, deals and times. */
+export function showingOf({ link, zone }: Pick<Visit, 'link' | 'zone'>): Showing {
+  return {
+    instant(at, { seconds = false } = {}) {
+      if (at === null) return html``;
+      if (typeof at === 'string' && isDay(at))
+        return html`<time datetime="${at}" title="${at}">${zonedTime(new Date(at), 'UTC').replace(/ 00:00$/, '')}</time>`;
+      const when = new Date(at);
+      return html`<time datetime="${when.toISOString()}" title="${formatInstant(at).slice(0, seconds ? 19 : 16)} UTC">${zonedTime(when, zone, { seconds })}</time>`;
+    },
+    order: (order, label = order.orderId) => anchor(orderLink({ link }, order), label),
+    creator(handle) {
+      if (handle === null) return null;
+      return isWithoutDeal(handle) ? html`${handle}` : anchor(creatorLink({ link }, handle), handle);
+    },
+    deal: (dealId) => (dealId === null ? null : anchor(dealLink({ link }, dealId), dealId)),
+  };
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -199,8 +198,8 @@ ${pager(of.visit, nextKey(rows, key))}`;
 /** The columns of a list of orders. */
 export function orderColumns(visit: Visit): readonly TableColumn<ListedOrder>[] {
   return [
-    column('Order', (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId)),
-    column('Ordered', ({ orderedAt }) => instant(orderedAt, visit)),
+    column('Order', (row) => visit.order(row, row.orderName ?? row.orderId)),
+    column('Ordered', ({ orderedAt }) => visit.instant(orderedAt)),
     column(
       'Outcome',
       ({ disposition, reason }) =>
@@ -209,8 +208,8 @@ export function orderColumns(visit: Visit): readonly TableColumn<ListedOrder>[] 
     column('By', ({ matchedBy, matchedValue }) =>
       matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
     ),
-    column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
-    column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+    column('Creator', ({ influencerHandle }) => visit.creator(influencerHandle)),
+    column('Deal', ({ dealId }) => visit.deal(dealId)),
     number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
     column('Source', ({ source, job }) => noted(source, job)),
   ];
@@ -233,17 +232,6 @@ export function describeKnown(error: unknown): Html {
   const { help, problems = [] } = error.details;
   return html`<p class="notice red" role="alert">${prose(sayWhere(error.details))} ${prose(help)}</p>
 <ul>${problems.map((problem) => html`<li>${problem.where}: ${prose(problem.message)} ${prose(problem.help)}</li>`)}</ul>`;
-}
-
-/** A link to the page of a deal; empty if it is not known. */
-export function dealAnchor(visit: Pick<Shows, 'link'>, dealId: string | null): Html | null {
-  return dealId === null ? null : anchor(dealLink(visit, dealId), dealId);
-}
-
-/** A link to the page of a creator; empty if it is not known. */
-export function creatorAnchor(visit: Pick<Shows, 'link'>, handle: string | null): Html | null {
-  if (handle === null) return null;
-  return isWithoutDeal(handle) ? html`${handle}` : anchor(creatorLink(visit, handle), handle);
 }
 
 /** A choice that narrows a list, with its count in the label. */
@@ -313,10 +301,10 @@ export function badge(state: string): Html {
 }
 
 /** The events of an entry in chronological order. */
-export function lifeList(events: readonly EntryEvent[], visit: Pick<Shows, 'zone'>): Html {
+export function lifeList(events: readonly EntryEvent[], visit: Visit): Html {
   return html`<ol class="life">${events.map(
     ({ at, kind, text, detail }) =>
-      html`<li>${instant(at, visit, { seconds: true })} <strong>${kind}</strong> ${text.replaceAll('_', ' ')}${detail === null ? null : html`<br><small>${detail}</small>`}</li>
+      html`<li>${visit.instant(at, { seconds: true })} <strong>${kind}</strong> ${text.replaceAll('_', ' ')}${detail === null ? null : html`<br><small>${detail}</small>`}</li>
 `,
   )}</ol>
 `;

@@ -6,7 +6,7 @@ import { titleOf } from '../../monitoring/notify/problems/index.ts';
 import { html, prose } from '../../render/html/html.ts';
 import { formatDuration } from '../../render/text.ts';
 import type { Visit } from '../console-page.ts';
-import { amountList, instant } from './parts.ts';
+import { amountList } from './parts.ts';
 
 /** What the button of a problem does. Default: it shows the run, or what else is known about it. */
 const ACTS: Partial<Record<ProblemKind, string>> = {
@@ -54,7 +54,7 @@ function taskMarkup(
     page === '/' || !isOffered
       ? html`<code>${command}</code>`
       : html`<a class="button${isFirst ? ' primary' : ''}" href="${visit.config.console.basePath}${page}">${ACTS[kind] ?? (page.startsWith('/runs/') ? 'See the run' : 'See it')}</a>`;
-  return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${withoutAmount === 0 ? amountList(amounts) : formatAtLeast(formatAmounts(amounts), withoutAmount, 0, 'amount')}</span> <small>since ${instant(kind === 'codes_unowned' ? formatInstant(since).slice(0, 10) : since, visit)}, ${age}</small>
+  return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${withoutAmount === 0 ? amountList(amounts) : formatAtLeast(formatAmounts(amounts), withoutAmount, 0, 'amount')}</span> <small>since ${visit.instant(kind === 'codes_unowned' ? formatInstant(since).slice(0, 10) : since)}, ${age}</small>
 <p>${prose(summary)}</p></div>
 <div class="act">${act}</div>`;
 }

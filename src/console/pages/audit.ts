@@ -3,7 +3,7 @@ import { html } from '../../render/html/html.ts';
 import { type AuditEntry, listAudit } from '../../reports/list-audit.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { byId, byText, readFilter } from '../markup/filter.ts';
-import { anchor, instant, noted, pagedTable } from '../markup/parts.ts';
+import { anchor, noted, pagedTable } from '../markup/parts.ts';
 import { pageOf } from '../read-query.ts';
 
 const PATH = '/audit';
@@ -22,7 +22,7 @@ export const auditPage = definePage(PATH, async (visit) => {
     content: html`<p>Every change that a person made, in the console or with a command. A bulk action is one line; its number leads to its entries.</p>
 ${form()}
 ${pagedTable({ rows, visit, about: 'Changes', none: 'No change was made yet.', key: 'auditId' }, [
-  column('When', ({ occurredAt }) => instant(occurredAt, visit)),
+  column('When', ({ occurredAt }) => visit.instant(occurredAt)),
   column('Who', ({ actor, via }) => noted(actor, via)),
   column('What', ({ summary }) => summary),
   column('Why', ({ reason }) => reason),

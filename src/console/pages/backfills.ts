@@ -21,7 +21,7 @@ import { formatCount } from '../../render/text.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
-import { anchor, badge, blockList, factList, instant, missing, pagedTable, table } from '../markup/parts.ts';
+import { anchor, badge, blockList, factList, missing, pagedTable, table } from '../markup/parts.ts';
 import { COUNT_LIMIT, pageOf } from '../read-query.ts';
 
 const PATH = '/backfills';
@@ -60,7 +60,7 @@ ${pagedTable(
     column('Job', ({ backfill }) => backfill.job),
     column('State', ({ state }) => badge(state)),
     column('Days', ({ backfill: { period } }) => `${period.fromDay} – ${period.toDay}`),
-    column('Planned', ({ backfill }) => instant(backfill.plannedAt, visit)),
+    column('Planned', ({ backfill }) => visit.instant(backfill.plannedAt)),
     number('Orders', ({ orders }) => formatCount(orders)),
     number('Posted', ({ posted }) => (posted === null ? '' : formatCount(posted))),
   ],
@@ -99,9 +99,9 @@ export const backfillPage = definePage('/backfills/:backfill', async (visit) => 
       ['Days', `${period.fromDay} to ${period.toDay}, ${period.timeZone}`],
       [
         'Planned',
-        html`${instant(backfill.plannedAt, visit)} by run ${anchor(visit.link(`/runs/${runId}`), runId)}`,
+        html`${visit.instant(backfill.plannedAt)} by run ${anchor(visit.link(`/runs/${runId}`), runId)}`,
       ],
-      ['Approved', approvedBy === null ? null : html`${instant(approvedAt, visit)} by ${approvedBy}`],
+      ['Approved', approvedBy === null ? null : html`${visit.instant(approvedAt)} by ${approvedBy}`],
       ['Process', progress.process === null ? null : `${progress.process.pid} on ${progress.process.host}`],
       ['Plan', planHash.slice(0, 12)],
       ['Job', anchor(visit.link('/runs', { job: backfillRunName(job) }), 'runs of its backfills')],

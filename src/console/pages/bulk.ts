@@ -19,17 +19,7 @@ import {
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
 import { byOption, readFilter } from '../markup/filter.ts';
-import {
-  amountList,
-  anchor,
-  badge,
-  dealAnchor,
-  factList,
-  instant,
-  missing,
-  pagedTable,
-  table,
-} from '../markup/parts.ts';
+import { amountList, anchor, badge, factList, missing, pagedTable, table } from '../markup/parts.ts';
 import { pageOf } from '../read-query.ts';
 
 const OUTCOMES = ['waiting', ...BULK_OUTCOMES] as const;
@@ -59,18 +49,18 @@ ${itemTable(items, { bulk, visit })}`,
 
 function facts(bulk: Bulk, visit: Visit): Html {
   const by = (at: Date | null, name: string | null) =>
-    at === null ? null : html`${instant(at, visit)} by ${name}`;
+    at === null ? null : html`${visit.instant(at)} by ${name}`;
   return factList([
     ['Chosen', bulk.chosen],
     ['Deal for entries that name none', bulk.dealId],
     ['Collaboration for entries that name none', bulk.collabId],
     ['Why', bulk.reason],
     ['Frozen', by(bulk.createdAt, bulk.createdBy)],
-    ['Can be confirmed until', bulk.state === 'preview' ? instant(bulk.expiresAt, visit) : null],
-    ['Expired', bulk.state === 'expired' ? instant(bulk.expiresAt, visit) : null],
+    ['Can be confirmed until', bulk.state === 'preview' ? visit.instant(bulk.expiresAt) : null],
+    ['Expired', bulk.state === 'expired' ? visit.instant(bulk.expiresAt) : null],
     ['Confirmed', by(bulk.confirmedAt, bulk.confirmedBy)],
     ['Aborted', by(bulk.abortedAt, bulk.abortedBy)],
-    ['Ended', bulk.endedAt === null ? null : instant(bulk.endedAt, visit)],
+    ['Ended', bulk.endedAt === null ? null : visit.instant(bulk.endedAt)],
     ['Audit', anchor(visit.link('/audit', { bulk: bulk.bulkId }), 'its decisions')],
   ]);
 }
@@ -163,9 +153,9 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
       ),
       isFiles ? null : column('About', ({ subject }) => subject),
       number('Amount', ({ amount, currency }) => amount && formatMoney(amount, currency)),
-      column('Deal', ({ dealId, collabId }) => (dealId === null ? collabId : dealAnchor(visit, dealId))),
+      column('Deal', ({ dealId, collabId }) => (dealId === null ? collabId : visit.deal(dealId))),
       column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
-      column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
+      column('When', ({ outcomeAt }) => visit.instant(outcomeAt)),
     ],
   );
 }
@@ -186,7 +176,7 @@ ${pagedTable(
     column('What', describeBulk),
     column('Chosen', ({ chosen }) => chosen),
     column('Who', ({ createdBy, confirmedBy }) => confirmedBy ?? createdBy),
-    column('Previewed', ({ createdAt }) => instant(createdAt, visit)),
+    column('Previewed', ({ createdAt }) => visit.instant(createdAt)),
     number('Settled', ({ settled }) => formatCount(settled)),
     column('Why', ({ reason }) => reason),
   ],

@@ -17,17 +17,7 @@ import { toFreshnessLine } from '../../reports/checks/render-checks.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
-import {
-  anchor,
-  badge,
-  factList,
-  instant,
-  missing,
-  noted,
-  nothing,
-  pagedTable,
-  table,
-} from '../markup/parts.ts';
+import { anchor, badge, factList, missing, noted, nothing, pagedTable, table } from '../markup/parts.ts';
 import { PAGE_ROWS, pageOf, wordOf } from '../read-query.ts';
 
 const PATH = '/checks';
@@ -58,7 +48,7 @@ ${pagedTable(
     column('Seen', ({ seen }) => seen),
     column('Expected', ({ expected }) => expected),
     column('File', ({ uri, source }) => noted(fileName(uri), source)),
-    column('Found', ({ foundAt }) => instant(foundAt, visit)),
+    column('Found', ({ foundAt }) => visit.instant(foundAt)),
   ],
 )}
 <h2>Freshness</h2>
@@ -72,7 +62,7 @@ ${table(
   [
     column('Source', ({ source }) => source),
     column('Verdict', ({ verdict }) => badge(verdict)),
-    column('Latest file', ({ seen }) => (seen === null ? 'none' : instant(seen, visit))),
+    column('Latest file', ({ seen }) => (seen === null ? 'none' : visit.instant(seen))),
     column('Expected, in UTC', ({ expected }) => expected),
   ],
 )}
@@ -106,7 +96,7 @@ function checkedFile(
   );
   const isUnusual = results.some(({ verdict }) => verdict === 'warn' || verdict === 'held');
   return html`<details${isUnusual ? html` open data-open` : null}><summary>${title} <small>${counts.join(', ')}</small></summary>
-<p>${fileName(uri)}, arrived ${instant(arrivedAt, visit)}; ${plural(learntFrom, 'file')} to learn from.</p>
+<p>${fileName(uri)}, arrived ${visit.instant(arrivedAt)}; ${plural(learntFrom, 'file')} to learn from.</p>
 ${table({ rows: results, about: `Checks of ${title}`, none: 'No check applies.' }, [
   column('Check', ({ check, subject }) =>
     subject === null ? capital(sayCheck(check)) : noted(capital(sayCheck(check)), subject),
@@ -138,10 +128,10 @@ ${factList([
   ['File', anchor(visit.link(`/files/${sourceFileId}`), fileName(uri))],
   ['Source', `${source}, read for ${readFor}`],
   ['Run', anchor(visit.link(`/runs/${runId}`), runId)],
-  ['Found', instant(foundAt, visit)],
+  ['Found', visit.instant(foundAt)],
   [
     'Acknowledged',
-    acknowledgedAt === null ? null : html`${instant(acknowledgedAt, visit)} by ${acknowledgedBy}`,
+    acknowledgedAt === null ? null : html`${visit.instant(acknowledgedAt)} by ${acknowledgedBy}`,
   ],
   ['Why', acknowledgeReason],
 ])}

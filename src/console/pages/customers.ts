@@ -6,7 +6,7 @@ import { listInfluencers, listRefusals, readLookups } from '../../reports/money/
 import { type CustomerGroup, countCustomers } from '../../reports/status/status.ts';
 import { definePage } from '../console-page.ts';
 import { byText, readFilter } from '../markup/filter.ts';
-import { amountList, dealAnchor, instant, noted, pagedTable, table } from '../markup/parts.ts';
+import { amountList, noted, pagedTable, table } from '../markup/parts.ts';
 import { keyedPageOf } from '../read-query.ts';
 
 const SHOWN_REFUSALS = 20;
@@ -52,8 +52,8 @@ ${pagedTable(
     number('Spent', ({ spent, currency }) =>
       spent === null ? null : amountList([{ amount: spent, currency }]),
     ),
-    column('Deal', ({ dealId }) => (dealId === null ? 'none' : dealAnchor(visit, dealId))),
-    column('Looked up', ({ lookedUpAt }) => instant(lookedUpAt, visit)),
+    column('Deal', ({ dealId }) => (dealId === null ? 'none' : visit.deal(dealId))),
+    column('Looked up', ({ lookedUpAt }) => visit.instant(lookedUpAt)),
     column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
   ],
 )}`,

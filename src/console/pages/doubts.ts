@@ -26,13 +26,10 @@ import {
   anchor,
   badge,
   countUpTo,
-  creatorAnchor,
   factList,
-  instant,
   lifeList,
   missing,
   noted,
-  orderLink,
   pagedTable,
   table,
 } from '../markup/parts.ts';
@@ -90,7 +87,7 @@ ${pagedTable(
     column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
     visit.may('POST /bulk/preview') ? column('Choose', (doubt) => entryBox(doubt)) : null,
     column('About', ({ subject, orderId }) =>
-      orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
+      orderId === null ? subject : visit.order({ source: null, orderId }, subject),
     ),
     number('Amount', ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency))),
     column(
@@ -99,7 +96,7 @@ ${pagedTable(
         html`${influencerHandle} ${dealId === null ? null : html`<small>deal ${dealId}</small>`}`,
     ),
     column('Since', ({ since, ageSeconds }) =>
-      noted(instant(since, visit), `${formatDuration(ageSeconds)} ago`),
+      noted(visit.instant(since), `${formatDuration(ageSeconds)} ago`),
     ),
     number('Attempts', ({ attempts }) => formatCount(attempts)),
     column('Why', ({ reason, job }) => noted(reason, job)),
@@ -157,7 +154,7 @@ ${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(c
       ? column('Choose', (credit) => entryBox(credit, ACKNOWLEDGE_FORM))
       : null,
     column('About', ({ subject, orderId }) =>
-      orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
+      orderId === null ? subject : visit.order({ source: null, orderId }, subject),
     ),
     number('Amount of each', ({ amount, currency }) =>
       amount === null ? null : formatMoney(amount, currency),
@@ -186,7 +183,7 @@ async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
     content: html`<p>${badge(entry.state)} ${entry.reason}. ${anchor(visit.link('/doubts'), 'All orders in doubt')}</p>
 ${factList([
   ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
-  ['Since', noted(instant(entry.since, visit), `${formatDuration(entry.ageSeconds)} ago`)],
+  ['Since', noted(visit.instant(entry.since), `${formatDuration(entry.ageSeconds)} ago`)],
   ['Attempts', plural(entry.attempts, 'attempt')],
   ['Evidence', entry.evidence.length === 0 ? 'none' : evidenceList(entry.evidence, visit)],
   ['What the totals of the deal suggest', hint === null ? null : noted(describeHint(hint), HINT_IS_NO_PROOF)],
@@ -195,14 +192,9 @@ ${factList([
 <h2>Look for it in the service</h2>
 ${factList([
   ['Platform', entry.orderPlatform],
-  [
-    'Order id',
-    entry.orderId === null
-      ? null
-      : anchor(orderLink(visit, { source: null, orderId: entry.orderId }), entry.orderId),
-  ],
+  ['Order id', entry.orderId === null ? null : visit.order({ source: null, orderId: entry.orderId })],
   ['Reference, in the notes of the order', entry.reference],
-  ['Creator', creatorAnchor(visit, handle)],
+  ['Creator', visit.creator(handle)],
   [
     'Deal',
     entry.dealId ??
@@ -219,7 +211,7 @@ ${lifeList(life.events, visit)}`,
 function evidenceList(evidence: readonly Evidence[], visit: Visit): Html {
   return html`${evidence.map(
     ({ kind, dealId, amount, currency, receivedAt }) =>
-      html`${instant(receivedAt, visit)} ${kind.replaceAll('_', ' ')}${dealId === null ? null : `, deal ${dealId}`}${amount === null ? null : `, ${formatMoney(amount, currency)}`} `,
+      html`${visit.instant(receivedAt)} ${kind.replaceAll('_', ' ')}${dealId === null ? null : `, deal ${dealId}`}${amount === null ? null : `, ${formatMoney(amount, currency)}`} `,
   )}`;
 }
 

@@ -26,7 +26,6 @@ import {
   badge,
   countUpTo,
   factList,
-  instant,
   missing,
   noted,
   pagedTable,
@@ -90,7 +89,7 @@ ${pagedTable(
     column(
       'Run',
       ({ runId, firstSeenAt }) =>
-        html`${anchor(visit.link(`/runs/${runId}`), runId)} ${instant(firstSeenAt, visit)}`,
+        html`${anchor(visit.link(`/runs/${runId}`), runId)} ${visit.instant(firstSeenAt)}`,
     ),
   ],
 )}
@@ -171,7 +170,7 @@ ${factList([
   ['Rejected', html`${rejectedLink(file, visit)}`],
   ['No records: rows below the last', file.footer?.map(sayFooterRow).join('; ') ?? null],
   ['Run', anchor(visit.link(`/runs/${file.runId}`), file.runId)],
-  ['First seen', instant(file.firstSeenAt, visit)],
+  ['First seen', visit.instant(file.firstSeenAt)],
 ])}
 ${finding === undefined ? asItIs(visit, { file, shown }) : null}
 ${forms(file, visit)}`,

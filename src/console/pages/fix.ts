@@ -25,7 +25,6 @@ import {
   badge,
   countUpTo,
   facet,
-  instant,
   noted,
   type TableColumn,
   table,
@@ -107,7 +106,7 @@ ${table(
     mayDecide ? column('Choose', boxOf) : null,
     column('Kind', ({ kind }) => badge(kind)),
     ...FIGURES,
-    column('Since', ({ since }) => instant(since, visit)),
+    column('Since', ({ since }) => visit.instant(since)),
   ],
 )}
 ${mayDecide ? chosenForm(wanted, visit) : null}

@@ -26,7 +26,7 @@ import { findOrderIds } from '../../reports/lives/explain-order.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
 import { byText, byWord, readFilter } from '../markup/filter.ts';
-import { anchor, instant, orderLink, pagedTable, table } from '../markup/parts.ts';
+import { anchor, pagedTable, table } from '../markup/parts.ts';
 import { PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/held';
@@ -103,9 +103,9 @@ async function chosen(
   const all = countHeld(groups);
   return html`<h2>${plural(all, 'order')} <small>${anchor('#decide', 'Decide about them')}</small></h2>
 ${table({ rows: orders, about: 'Held orders of this reason', visit, none: 'None.' }, [
-  column('Order', ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId)),
+  column('Order', ({ source, orderId }) => visit.order({ source, orderId })),
   column('Carries', ({ carries }) => carries),
-  column('Placed', ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit))),
+  column('Placed', ({ placedAt }) => (placedAt === null ? 'unknown' : visit.instant(placedAt))),
   number('Amount', ({ amount, currency }) => formatKnown(amount, currency)),
   column('Stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
   column('Decision', ({ decision }) => sayDecided(decision) ?? 'none yet'),

@@ -15,7 +15,7 @@ import {
 import { type Backlog, readOpenBacklog } from '../../rollups/backlog.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { barChart } from '../markup/bars.ts';
-import { anchor, badge, countOf, instant } from '../markup/parts.ts';
+import { anchor, badge, countOf } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
 import { COUNT_LIMIT, monthOf } from '../read-query.ts';
 import { findMonthToClose } from './money/statements.ts';
@@ -56,7 +56,7 @@ function jobList(health: readonly JobHealth[], backlog: readonly Backlog[], visi
       slot === undefined
         ? null
         : slot.after === null
-          ? html`next ${instant(slot.at, visit)}`
+          ? html`next ${visit.instant(slot.at)}`
           : `next after ${slot.after}`,
       (found?.missedSlots ?? 0) === 0
         ? null

@@ -6,7 +6,7 @@ import { formatCount, plural } from '../../render/text.ts';
 import { type ListedNotice, listChannelTroubles, listNotices } from '../../reports/notices/list-notices.ts';
 import { definePage } from '../console-page.ts';
 import { byOption, readFilter } from '../markup/filter.ts';
-import { amountList, badge, instant, noted, pagedTable, tablePart } from '../markup/parts.ts';
+import { amountList, badge, noted, pagedTable, tablePart } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
 import { pageOf } from '../read-query.ts';
 
@@ -33,13 +33,13 @@ ${tablePart('Channels that do not accept notices', { rows: troubles }, [
   number('Waiting', ({ failing }) => formatCount(failing)),
   number('Given up', ({ givenUp }) => formatCount(givenUp)),
   column('Why', ({ lastError }) => lastError),
-  column('Since', ({ since }) => instant(since, visit)),
+  column('Since', ({ since }) => visit.instant(since)),
   column('Next', ({ channel }) => html`<code>npx influencer-sync notify test ${channel}</code>`),
 ])}
 <h2>Notices</h2>
 ${form()}
 ${pagedTable({ rows: notices, visit, about: 'Notices', none: 'No notice was sent yet.', key: 'noticeId' }, [
-  column('When', ({ createdAt }) => instant(createdAt, visit)),
+  column('When', ({ createdAt }) => visit.instant(createdAt)),
   column('Event', ({ event }) => badge(event)),
   column('Severity', ({ event, severity }) =>
     event === 'opened' || event === 'reminded' ? badge(severity) : null,

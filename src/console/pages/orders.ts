@@ -29,11 +29,8 @@ import {
   answerBox,
   badge,
   countUpTo,
-  creatorAnchor,
-  dealAnchor,
   facet,
   factList,
-  instant,
   lifeList,
   missing,
   noted,
@@ -216,10 +213,10 @@ function versionItem(version: OrderVersion, visit: Visit): Html {
     ([name, value]) =>
       [
         capital(name).replace(':', ''),
-        value instanceof Date ? instant(value, visit) : (value ?? null),
+        value instanceof Date ? visit.instant(value) : (value ?? null),
       ] as const,
   );
-  return html`<li><p>${instant(version.firstSeenAt, visit)} <strong>${fileName(version.uri)}</strong> line ${version.line}, ${plural(version.rows, 'row')}, run ${anchor(visit.link(`/runs/${version.runId}`), version.runId)} <small>${roleOf(version).replace('in force', 'current')}</small></p>${factList(facts)}</li>
+  return html`<li><p>${visit.instant(version.firstSeenAt)} <strong>${fileName(version.uri)}</strong> line ${version.line}, ${plural(version.rows, 'row')}, run ${anchor(visit.link(`/runs/${version.runId}`), version.runId)} <small>${roleOf(version).replace('in force', 'current')}</small></p>${factList(facts)}</li>
 `;
 }
 
@@ -229,22 +226,22 @@ function attributionItem(one: OrderAttribution, visit: Visit): Html {
     ['Matched by', one.matchedBy === null ? null : `${one.matchedBy} ${one.matchedValue ?? ''}`],
     ['Tried', one.matchedBy === null ? one.matchedValue : null],
     ['Evidence for several owners', one.claims],
-    ['Creator', creatorAnchor(visit, one.influencerHandle)],
-    ['Deal', dealAnchor(visit, dealId)],
+    ['Creator', visit.creator(one.influencerHandle)],
+    ['Deal', visit.deal(dealId)],
     ['Collaboration', one.collabId],
     ['Brand', one.brandId],
     ['Amount', one.amount === null ? null : formatMoney(one.amount, one.currency)],
   ];
-  return html`<li><p>${instant(one.decidedAt, visit)} ${badge(one.outcome)}${one.reason === null ? null : html` ${one.reason.replaceAll('_', ' ')}`} <small>job ${one.job}</small></p>${factList(facts)}</li>
+  return html`<li><p>${visit.instant(one.decidedAt)} ${badge(one.outcome)}${one.reason === null ? null : html` ${one.reason.replaceAll('_', ' ')}`} <small>job ${one.job}</small></p>${factList(facts)}</li>
 `;
 }
 
 function entrySection(entry: EntryLife, visit: Visit): Html {
   const { dealId } = entry;
-  return html`<section><h3>Entry ${entry.entryId} ${badge(entry.state)} <small>since ${instant(entry.stateChangedAt, visit)}</small></h3>
+  return html`<section><h3>Entry ${entry.entryId} ${badge(entry.state)} <small>since ${visit.instant(entry.stateChangedAt)}</small></h3>
 ${factList([
   ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
-  ['Deal', dealAnchor(visit, dealId)],
+  ['Deal', visit.deal(dealId)],
   ['Collaboration', entry.collabId],
   ['Why', sayStateReason(entry.stateReason)],
 ])}

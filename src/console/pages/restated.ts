@@ -13,7 +13,7 @@ import { RESTATED_WHY } from '../../reports/money/other-currency.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actColumn, actionForm, notOffered } from '../markup/action-form.ts';
 import { byText, readFilter } from '../markup/filter.ts';
-import { anchor, dealAnchor, orderLink, pagedTable } from '../markup/parts.ts';
+import { anchor, pagedTable } from '../markup/parts.ts';
 import { keyedPageOf } from '../read-query.ts';
 
 const PATH = '/restated';
@@ -62,9 +62,9 @@ ${
     ? null
     : html`<h2>Orders</h2>
 ${pagedTable({ rows, visit, about: 'Orders in another currency', key: ['source', 'orderId', 'entryId'] }, [
-  column('Order', (row) => anchor(orderLink(visit, row), row.orderId)),
+  column('Order', (row) => visit.order(row)),
   column('Source', (row) => row.source),
-  column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+  column('Deal', ({ dealId }) => visit.deal(dealId)),
   number('Sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
   number('Stated now', ({ total, statedIn }) => formatKnown(total, statedIn)),
   number('Refunded', ({ refunded, statedIn }) => formatKnown(refunded, statedIn)),

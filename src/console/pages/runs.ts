@@ -35,7 +35,6 @@ import {
   badge,
   countUpTo,
   factList,
-  instant,
   missing,
   noted,
   nothing,
@@ -96,7 +95,7 @@ ${pagedTable({ rows, visit, about: 'Runs', none: 'No job has run yet.', key: 'ru
   column('Run', ({ runId }) => anchor(visit.link(`${PATH}/${runId}`), runId)),
   column('Job', ({ job }) => job),
   column('Status', ({ status }) => badge(status)),
-  column('Started', ({ startedAt }) => instant(startedAt, visit)),
+  column('Started', ({ startedAt }) => visit.instant(startedAt)),
   number('Took', ({ status, seconds }) => (status === 'lost' ? '' : formatDuration(seconds))),
   column('Did', (run) => describeDid(run, didOf)),
   column('Problem', (run) =>
@@ -303,14 +302,14 @@ export const runPage = definePage('/runs/:run', async (visit) => {
 ${factList([
   ['Status', badge(run.status)],
   ['Exit code', run.exitCode === null ? null : String(run.exitCode)],
-  ['Started', instant(run.startedAt, visit)],
-  ['Finished', instant(run.finishedAt, visit)],
+  ['Started', visit.instant(run.startedAt)],
+  ['Finished', visit.instant(run.finishedAt)],
   ['Took', run.status === 'lost' ? null : formatDuration(run.seconds)],
   [
     'Due time',
     slot === null
       ? byHand
-      : html`${instant(slot.slot, visit)}${slot.requestedBy === null ? null : ` requested by ${slot.requestedBy}`}${slot.attempts > 1 ? ` (${plural(slot.attempts, 'attempt')})` : null}`,
+      : html`${visit.instant(slot.slot)}${slot.requestedBy === null ? null : ` requested by ${slot.requestedBy}`}${slot.attempts > 1 ? ` (${plural(slot.attempts, 'attempt')})` : null}`,
   ],
   ['Service', run.service],
   ['Trace', run.traceId === null ? null : traceOf(run.traceId, visit)],
@@ -477,7 +476,7 @@ function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun,
       ({ label, times }) =>
         html`${label}${times > 1 ? html` <small>and ${formatCount(times - 1)} more</small>` : null}`,
     ),
-    column('Began', ({ startedAt }) => instant(startedAt, visit, { seconds: true })),
+    column('Began', ({ startedAt }) => visit.instant(startedAt, { seconds: true })),
     number('Took', (step) => html`${formatSeconds(step.seconds)}${endOf(step, run)}`),
     number('Done', describeDone),
     column('Unit', ({ unit }) => unit),
@@ -495,7 +494,7 @@ ${
   messages.length === 0
     ? null
     : html`<h2>Messages</h2>
-<ol class="messages">${messages.map(({ at, message }) => html`<li>${instant(at, visit, { seconds: true })} ${message}</li>`)}</ol>`
+<ol class="messages">${messages.map(({ at, message }) => html`<li>${visit.instant(at, { seconds: true })} ${message}</li>`)}</ol>`
 }
 `;
 }

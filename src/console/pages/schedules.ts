@@ -7,7 +7,7 @@ import { isServed, listPausedJobs, listSlots, type PausedJob } from '../../repor
 import { definePage, type Visit } from '../console-page.ts';
 import { actColumn, actionForm, notOffered } from '../markup/action-form.ts';
 import { byDay, byOption, byText, readFilter } from '../markup/filter.ts';
-import { anchor, badge, instant, noted, pagedTable, table, zonedTime } from '../markup/parts.ts';
+import { anchor, badge, noted, pagedTable, table, zonedTime } from '../markup/parts.ts';
 import { keyedPageOf } from '../read-query.ts';
 
 const STATES = ['done', 'failed', 'missed', 'skipped', 'late', 'running', 'due', 'waiting'];
@@ -44,7 +44,7 @@ ${pagedTable(
     key: ['slot', 'job'],
   },
   [
-    column('Due time', ({ slot }) => instant(slot, visit)),
+    column('Due time', ({ slot }) => visit.instant(slot)),
     column('Job', ({ job }) => job),
     column('State', ({ state }) => badge(state)),
     column(
@@ -87,7 +87,7 @@ function nextOf({ schedule, timeZone }: JobSettings, visit: Visit): Html | null 
     slots.push(at);
   return html`${slots.map(
     (at) =>
-      html`<div>${instant(at, visit)}${timeZone === 'UTC' || timeZone === visit.zone ? null : html` <small>${zonedTime(at, timeZone)} ${timeZone}</small>`}</div>`,
+      html`<div>${visit.instant(at)}${timeZone === 'UTC' || timeZone === visit.zone ? null : html` <small>${zonedTime(at, timeZone)} ${timeZone}</small>`}</div>`,
   )}`;
 }
 
@@ -96,7 +96,7 @@ function pauseOf(paused: readonly PausedJob[], job: string, visit: Visit): Html 
   if (pause === undefined) return null;
   return noted(
     badge('paused'),
-    html`since ${instant(pause.pausedAt, visit)} by ${pause.pausedBy}: ${pause.reason}`,
+    html`since ${visit.instant(pause.pausedAt)} by ${pause.pausedBy}: ${pause.reason}`,
   );
 }
 

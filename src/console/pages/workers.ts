@@ -17,7 +17,7 @@ import {
 } from '../../reports/runs/read-units.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { anchor, badge, instant, noted, table } from '../markup/parts.ts';
+import { anchor, badge, noted, table } from '../markup/parts.ts';
 import { PAGE_ROWS } from '../read-query.ts';
 
 /** More workers than most deployments have. */
@@ -78,7 +78,7 @@ ${table(
     column('Worker', ({ host, pid }) => noted(host, `process ${pid}`)),
     column('State', (worker) => stateOf(worker, visit)),
     column('Version', ({ version }) => version),
-    column('Since', ({ startedAt }) => instant(startedAt, visit)),
+    column('Since', ({ startedAt }) => visit.instant(startedAt)),
     column('Heartbeat', ({ seenAt }) => agoOf(seenAt, visit)),
     column('Takes', ({ kinds, concurrency }) =>
       noted(kinds.join(', '), `${formatCount(concurrency)} of each at a time`),
@@ -94,7 +94,7 @@ ${table({ rows: queues, about: 'Queues' }, [
   number('Being done', ({ active }) => formatCount(active)),
   number('Waiting', ({ waiting }) => formatCount(waiting)),
   column('Oldest waits since', ({ oldest }) =>
-    oldest === null ? null : noted(instant(oldest, visit), agoOf(oldest, visit)),
+    oldest === null ? null : noted(visit.instant(oldest), agoOf(oldest, visit)),
   ),
   number('Failed', ({ failed }) => formatCount(failed)),
 ])}
@@ -102,7 +102,7 @@ ${table({ rows: queues, about: 'Queues' }, [
 ${table(
   { rows: failed, about: 'Failed units', none: 'No unit failed.', most: PAGE_ROWS, others: 'older ones' },
   [
-    column('When', ({ at }) => instant(at, visit)),
+    column('When', ({ at }) => visit.instant(at)),
     column('Run', ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`)),
     column(
       'What',
@@ -118,7 +118,7 @@ ${table(
 function stateOf({ isAlive, drainingSince, units }: RegisteredWorker, visit: Visit): Html {
   if (!isAlive) return noted(badge('lost'), 'other workers do its units');
   if (drainingSince !== null)
-    return noted(badge('stopping'), html`since ${instant(drainingSince, visit)}; it begins no more units`);
+    return noted(badge('stopping'), html`since ${visit.instant(drainingSince)}; it begins no more units`);
   return badge(units > 0 ? 'working' : 'idle');
 }
 

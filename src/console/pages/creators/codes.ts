@@ -29,10 +29,7 @@ import {
   amountList,
   anchor,
   blockList,
-  creatorAnchor,
-  dealAnchor,
   describeKnown,
-  instant,
   missing,
   noted,
   orderColumns,
@@ -110,7 +107,7 @@ async function assigned(filter: CodeFilter, visit: Visit): Promise<Html> {
       ),
       column('Owner', ownerOf(visit)),
       column('Valid', (owner) => validity(owner, visit)),
-      column('Assigned', ({ assignedAt, assignedBy }) => noted(instant(assignedAt, visit), assignedBy)),
+      column('Assigned', ({ assignedAt, assignedBy }) => noted(visit.instant(assignedAt), assignedBy)),
       column('Counts', ({ overriddenBy }) =>
         overriddenBy === null ? 'yes' : `no: line ${overriddenBy} of codes.csv takes precedence`,
       ),
@@ -151,7 +148,7 @@ async function owned(
 /** Who a code belongs to, with links. */
 function ownerOf(visit: Visit) {
   return ({ influencerHandle, dealId, collabId, brandId }: OwnedCode | AssignedCode): Html =>
-    html`${creatorAnchor(visit, influencerHandle)} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
+    html`${visit.creator(influencerHandle)} ${dealId === null ? null : html`deal ${visit.deal(dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
 }
 
 /** More codes than any account has. */
@@ -299,7 +296,7 @@ export function validity(
   visit: Visit,
 ): Html | string {
   if (validFrom === null && validTo === null) return 'always';
-  const [from, until] = [instant(validFrom, visit), instant(validTo, visit)];
+  const [from, until] = [visit.instant(validFrom), visit.instant(validTo)];
   if (validFrom === null) return html`until ${until}`;
   return validTo === null ? html`since ${from}` : html`${from} until ${until}`;
 }
@@ -398,7 +395,7 @@ function ownerTable(
     ...assigned.map((one) => ({
       owner: ownerOf(visit)(one),
       valid: validity(one, visit),
-      from: html`assigned here ${instant(one.assignedAt, visit)} by ${one.assignedBy}${one.withdrawnAt === null ? null : html`, until ${instant(one.withdrawnAt, visit)}`}`,
+      from: html`assigned here ${visit.instant(one.assignedAt)} by ${one.assignedBy}${one.withdrawnAt === null ? null : html`, until ${visit.instant(one.withdrawnAt)}`}`,
     })),
   ];
   return tablePart('Owners', { rows }, [
@@ -431,7 +428,7 @@ ${pagedTable(
   [
     column('Code', ({ code }) => anchor(visit.link('/codes/assign', { code }), code)),
     column('Evidence', describeLeak),
-    column('Acknowledged', ({ acknowledged }) => instant(acknowledged?.at ?? null, visit)),
+    column('Acknowledged', ({ acknowledged }) => visit.instant(acknowledged?.at ?? null)),
   ],
 )}`,
   };

@@ -30,10 +30,8 @@ import {
   anchor,
   answerBox,
   creatorLink,
-  dealAnchor,
   figure,
   foldedTable,
-  instant,
   missing,
   orderColumns,
   pagedTable,
@@ -284,13 +282,13 @@ function statementTable(
       column('Month', ({ month, dealId }) =>
         anchor(visit.link(`/statements/${month}`, { deal: dealId }), month),
       ),
-      column('Deal', ({ dealId }) => (dealId === '' ? 'unknown' : dealAnchor(visit, dealId))),
+      column('Deal', ({ dealId }) => (dealId === '' ? 'unknown' : visit.deal(dealId))),
       column('State', ({ closedAt, month }) =>
         closedAt === null
           ? month <= last
             ? 'can be closed'
             : 'open: orders can still be returned'
-          : html`closed ${instant(closedAt, visit)}`,
+          : html`closed ${visit.instant(closedAt)}`,
       ),
       number('Orders', ({ orders }) => formatCount(orders)),
       number('Amount', ({ amount, currency }) => amountList([{ amount, currency }])),

@@ -24,11 +24,8 @@ import {
   amountList,
   anchor,
   badge,
-  creatorAnchor,
-  dealAnchor,
   factList,
   figure,
-  instant,
   missing,
   noted,
   pagedTable,
@@ -41,7 +38,7 @@ const STATES = ['active', 'inactive', 'gone'] as const;
 /** What every list of deals says of each. */
 export function dealColumns(visit: Visit) {
   return [
-    column('Deal', ({ dealId }: ListedDeal) => dealAnchor(visit, dealId)),
+    column('Deal', ({ dealId }: ListedDeal) => visit.deal(dealId)),
     column('Brand', ({ brandName, brandId }: ListedDeal) => brandName ?? brandId),
     column('Campaign', ({ dealflowName }: ListedDeal) => dealflowName),
     column('State', (deal: ListedDeal) => badge(stateOfDeal(deal))),
@@ -79,7 +76,7 @@ ${pagedTable({ rows, visit, about: 'Deals', none: 'The mirror has no such deal.'
 ${
   coverage[0] === undefined
     ? html`<p class="none">Nothing has been mirrored yet. A job of the kind mirror-account does that.</p>`
-    : html`<p>As of ${instant(coverage[0].publishedAt, visit)}.</p>
+    : html`<p>As of ${visit.instant(coverage[0].publishedAt)}.</p>
 ${table({ rows: coverage, about: 'Coverage of the mirror', none: 'None.' }, [
   column('Discovered through', ({ way }) => way.replaceAll('_', ' ')),
   ...(['known', 'fresh', 'stale', 'unread', 'failing', 'deleted'] as const).map((name) =>
@@ -119,7 +116,7 @@ export const dealPage = definePage('/deals/:deal', async (visit) => {
     title: deal?.influencerHandle == null ? `Deal ${dealId}` : `Deal ${dealId} of ${deal.influencerHandle}`,
     content: html`${deal === null ? html`<p>The mirror has not read this deal yet.</p>` : null}
 ${factList([
-  ['Creator', creatorAnchor(visit, deal?.influencerHandle ?? null)],
+  ['Creator', visit.creator(deal?.influencerHandle ?? null)],
   ['Platform', deal?.platform ?? null],
   ['Brand', deal?.brandName ?? deal?.brandId ?? null],
   ['Campaign', deal?.dealflowName ?? null],
@@ -152,8 +149,8 @@ ${table(
     none: 'The mirror has not read this deal yet.',
   },
   [
-    column('From', ({ version }) => instant(version.validFrom, visit)),
-    column('To', ({ version: { validTo } }) => (validTo === null ? 'now' : instant(validTo, visit))),
+    column('From', ({ version }) => visit.instant(version.validFrom)),
+    column('To', ({ version: { validTo } }) => (validTo === null ? 'now' : visit.instant(validTo))),
     column(
       'What changed',
       ({ version, before }) => html`${changesOf(version, before).map((change) => html`${change}<br>`)}`,

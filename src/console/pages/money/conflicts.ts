@@ -9,16 +9,7 @@ import { compareRules, findNewestConflict, listConflicts } from '../../../report
 import { describeMonths } from '../../../reports/money/returns.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { byMonth, byOption, byText, readFilter } from '../../markup/filter.ts';
-import {
-  anchor,
-  badge,
-  creatorAnchor,
-  dealAnchor,
-  noted,
-  orderLink,
-  pagedTable,
-  table,
-} from '../../markup/parts.ts';
+import { badge, noted, pagedTable, table } from '../../markup/parts.ts';
 import { keyedPageOf, PAGE_ROWS } from '../../read-query.ts';
 import { orNewest } from './returns.ts';
 
@@ -63,7 +54,7 @@ ${pagedTable(
     key: ['day', 'job', 'source', 'orderId'],
   },
   [
-    column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
+    column('Order', (order) => visit.order(order)),
     column('Day', ({ day }) => day),
     number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
     column('What disagrees', ({ conflict }) => CONFLICTS[conflict]),
@@ -87,5 +78,5 @@ function winnerOf({ target, influencerHandle }: RuleWinner, visit: Visit): Html 
   if (target === null) return html`no creator`;
   const [, dealId = null] = /^deal:(.*)$/s.exec(target) ?? [];
   if (dealId === null && influencerHandle === null) return html`${target}`;
-  return html`${creatorAnchor(visit, influencerHandle)}${dealId === null ? null : html` <small>deal ${dealAnchor(visit, dealId)}</small>`}`;
+  return html`${visit.creator(influencerHandle)}${dealId === null ? null : html` <small>deal ${visit.deal(dealId)}</small>`}`;
 }

@@ -15,16 +15,7 @@ import { accountOf, describeUnpaid, outcomeOf, stateOf } from '../../../reports/
 import { definePage, type Visit } from '../../console-page.ts';
 import { actColumn, actionForm, notOffered } from '../../markup/action-form.ts';
 import { queryForm } from '../../markup/filter.ts';
-import {
-  anchor,
-  blockList,
-  creatorAnchor,
-  describeKnown,
-  missing,
-  noted,
-  pagedTable,
-  table,
-} from '../../markup/parts.ts';
+import { anchor, blockList, describeKnown, missing, noted, pagedTable, table } from '../../markup/parts.ts';
 import { idOf, monthOf, PAGE_ROWS, pageOf, textOf } from '../../read-query.ts';
 
 const PATH = '/money/payments';
@@ -49,7 +40,7 @@ ${held.length === 0 ? null : heldPart(visit, held.slice(0, PAGE_ROWS))}
 ${pagedTable({ rows, visit, about: 'Payments', none: 'No payment was proposed yet.', key: 'paymentId' }, [
   column('Payment', ({ paymentId }) => paymentId),
   column('Proposal', ({ proposalId, month }) => noted(proposalId, `until ${month}`)),
-  column('Creator', ({ creator }) => creatorAnchor(visit, creator)),
+  column('Creator', ({ creator }) => visit.creator(creator)),
   number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
   column('Account', accountOf),
   column('State', (payment) => noted(stateOf(payment), payment.settleReason)),

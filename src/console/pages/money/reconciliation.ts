@@ -21,15 +21,7 @@ import {
 } from '../../../reports/money/reconciliation.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { byChoice, byHandle, byText, readFilter } from '../../markup/filter.ts';
-import {
-  anchor,
-  blockList,
-  creatorAnchor,
-  dealAnchor,
-  factList,
-  instant,
-  pagedTable,
-} from '../../markup/parts.ts';
+import { anchor, blockList, factList, pagedTable } from '../../markup/parts.ts';
 import { keyedPageOf } from '../../read-query.ts';
 
 const PATH = '/money/reconciliation';
@@ -76,8 +68,8 @@ ${pagedTable(
   },
   [
     column('Deal', ({ dealId }) => anchor(visit.link(PATH, { deal: dealId }), dealId)),
-    column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
-    column('Read', ({ readAt }) => (readAt === null ? 'never' : instant(readAt, visit))),
+    column('Creator', ({ influencerHandle }) => visit.creator(influencerHandle)),
+    column('Read', ({ readAt }) => (readAt === null ? 'never' : visit.instant(readAt))),
     number('Counted', ({ theirs }) => orUnknown(theirs)),
     number('Posted', ({ ours }) => orUnknown(ours)),
     number('Difference', ({ theirs, ours }) => orUnknown(theirs === null ? null : theirs - ours)),
@@ -125,9 +117,9 @@ async function showDeal(visit: Visit, dealId: string) {
   return {
     title,
     content: html`${factList([
-      ['Deal', html`${dealAnchor(visit, dealId)} ${creatorAnchor(visit, deal.influencerHandle)}`],
-      ['First read', deal.firstReadAt === null ? 'never' : instant(deal.firstReadAt, visit)],
-      ['Last read', deal.readAt === null ? 'never' : instant(deal.readAt, visit)],
+      ['Deal', html`${visit.deal(dealId)} ${visit.creator(deal.influencerHandle)}`],
+      ['First read', deal.firstReadAt === null ? 'never' : visit.instant(deal.firstReadAt)],
+      ['Last read', deal.readAt === null ? 'never' : visit.instant(deal.readAt)],
       ['Counted', `${orUnknown(deal.theirs)}, ${formatKnown(deal.theirsAmount, accountCurrency)}`],
       ['Posted', `${formatCount(deal.ours)}, ${formatKnown(deal.oursAmount, accountCurrency)}`],
       ['Before', orUnknown(deal.before)],

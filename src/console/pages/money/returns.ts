@@ -36,17 +36,7 @@ import {
   hidden,
   readFilter,
 } from '../../markup/filter.ts';
-import {
-  anchor,
-  blockList,
-  creatorAnchor,
-  creatorLink,
-  dealAnchor,
-  dealLink,
-  facet,
-  figure,
-  pagedTable,
-} from '../../markup/parts.ts';
+import { anchor, blockList, creatorLink, facet, figure, pagedTable } from '../../markup/parts.ts';
 import { keyedPageOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 import { findMonthToClose } from './statements.ts';
 
@@ -97,7 +87,7 @@ ${returnTable(rows, { by, visit })}
 
 /** Why figures are unknown, with links to the deals. */
 export function withDeals(parts: ReturnType<typeof explainUnknown>, visit: Visit): Html {
-  return html`${parts.map((part) => (typeof part === 'string' ? part : dealAnchor(visit, part.dealId)))}`;
+  return html`${parts.map((part) => (typeof part === 'string' ? part : visit.deal(part.dealId)))}`;
 }
 
 const MOST_CURRENCIES = 20;
@@ -190,7 +180,7 @@ function returnTable(rows: readonly ReturnSum[], { by, visit }: { by: ReturnGrou
     },
     [
       column(capital(by), ({ sum }) => nameOf(sum, { by, visit })),
-      by === 'deal' ? column('Creator', ({ sum }) => creatorAnchor(visit, sum.name)) : null,
+      by === 'deal' ? column('Creator', ({ sum }) => visit.creator(sum.name)) : null,
       number('Orders', ({ said }) => said.orders),
       number('Net revenue', ({ said }) => said.net),
       number('Cost', ({ said }) => said.cost),
@@ -212,7 +202,7 @@ function nameOf({ key, name }: ReturnSum, { by, visit }: { by: ReturnGroup; visi
   );
   switch (by) {
     case 'deal':
-      return anchor(dealLink(visit, key), key);
+      return visit.deal(key);
     case 'creator':
       return anchor(creatorLink(visit, key), name ?? key);
     case 'brand':
@@ -257,8 +247,8 @@ ${pagedTable(
   },
   [
     column('Month', ({ won }) => won.month),
-    column('Deal', ({ won }) => dealAnchor(visit, won.dealId)),
-    column('Creator', ({ won }) => creatorAnchor(visit, won.influencerHandle)),
+    column('Deal', ({ won }) => visit.deal(won.dealId)),
+    column('Creator', ({ won }) => visit.creator(won.influencerHandle)),
     number('New customers', ({ said }) => said.newCustomers),
     number('Ordered again', ({ said }) => said.repeat),
     number('Value after 30 days', ({ said }) => said.worth30),

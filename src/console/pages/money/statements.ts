@@ -55,13 +55,9 @@ import {
   anchor,
   badge,
   blockList,
-  creatorAnchor,
-  dealAnchor,
   describeKnown,
   factList,
-  instant,
   missing,
-  orderLink,
   pagedTable,
   table,
 } from '../../markup/parts.ts';
@@ -150,7 +146,7 @@ ${pagedTable({ rows, visit, about: 'Closed statements', none: 'No statement is c
   column('Month', ({ month: label }) => month(label)),
   number('Lines', ({ lines }) => formatCount(lines)),
   number('Amount', ({ amounts }) => amountList(amounts)),
-  column('Closed', ({ at }) => instant(at, visit)),
+  column('Closed', ({ at }) => visit.instant(at)),
   column('Who', ({ by }) => by),
   column('Why', ({ reason }) => reason),
   column('SHA-256', ({ hash }) => html`<code>${hash.slice(0, 12)}</code>`),
@@ -269,7 +265,7 @@ ${factList([
     paid === null || !visit.may('GET /money/payments') ? paid : anchor(visit.link('/money/payments'), paid),
   ],
   ['In one currency', total],
-  ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
+  ['Closed', closed === null ? null : html`${visit.instant(closed.at)} by ${closed.by}`],
   ['SHA-256', closed?.hash ?? null],
   ['Days', `of ${timeZone}; an order counts ${plural(returnWindowDays, 'day')} after it was placed`],
   [
@@ -315,7 +311,7 @@ ${table(
     column('Deal', ({ dealId }) =>
       dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
     ),
-    column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
+    column('Creator', ({ influencerHandle }) => visit.creator(influencerHandle)),
     number('Orders', ({ orders }) => formatCount(orders)),
     money('Net revenue', 'netAmount'),
     money('Commission', 'commission'),
@@ -411,8 +407,8 @@ ${factList([
       .join('; ') || null,
   ],
   ['Payment', await sayPaid(visit, sums, dealId)],
-  ['Deal', dealAnchor(visit, dealId)],
-  ['Creator', creatorAnchor(visit, handle ?? null)],
+  ['Deal', visit.deal(dealId)],
+  ['Creator', visit.creator(handle ?? null)],
   [
     'Document',
     visit.may('GET /statements/:month/document')
@@ -437,7 +433,7 @@ ${
           column('What', (line) => whatOf(line, visit)),
           new Set(lines.map(({ influencerHandle }) => influencerHandle)).size === 1
             ? null
-            : column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
+            : column('Creator', ({ influencerHandle }) => visit.creator(influencerHandle)),
           number('Net revenue', ({ netAmount, excludedAmount, currency }) =>
             netAmount === null
               ? null
@@ -457,8 +453,7 @@ ${
 }
 
 function whatOf({ kind, orderId, source }: StatementLine, visit: Visit) {
-  const subject =
-    orderId === null ? 'fee' : html`order ${anchor(orderLink(visit, { source, orderId }), orderId)}`;
+  const subject = orderId === null ? 'fee' : html`order ${visit.order({ source, orderId })}`;
   return kind === 'correction' ? html`${subject}, corrected` : subject;
 }
 
