@@ -31,14 +31,14 @@ export type KnownErrorDetails = {
   readonly cause?: unknown;
 };
 
-/** An expected failure that stops a run. Any other error is a bug. */
+/** An expected failure that stops a run, by default as any other failure does (exit 1). Any other error is a bug. */
 export class KnownError extends Error {
   readonly details: KnownErrorDetails;
 
-  constructor(details: KnownErrorDetails) {
+  constructor(details: Omit<KnownErrorDetails, 'exitCode'> & { readonly exitCode?: ExitCode }) {
     super(details.message, { cause: details.cause });
     this.name = 'KnownError';
-    this.details = details;
+    this.details = { exitCode: EXIT.crash, ...details };
   }
 }
 

@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, PGliteDialect } from 'kysely';
 import { errorCode } from '../core/error-code.ts';
-import { EXIT } from '../core/exit-code.ts';
 import { configurationError, KnownError } from '../core/known-error.ts';
 import { requireOpenEmbedded } from './move/closed-database.ts';
 import type { ServerOptions } from './server/connect-server.ts';
@@ -112,7 +111,6 @@ function notOpened(folder: string, cause: unknown): KnownError {
     where: folder,
     help: 'Check that it is a folder, that this user may write to it, and that there is space. Or set database.url of the configuration to a Postgres server.',
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.crash,
     cause,
   });
 }

@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import { errorCode } from '../core/error-code.ts';
-import { EXIT } from '../core/exit-code.ts';
 import { configurationError, KnownError } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
@@ -195,7 +194,6 @@ function explainFailed(name: string, error: unknown): KnownError {
       ? 'The database user needs the right to create schemas (GRANT CREATE ON DATABASE …).'
       : 'Please report this with the message. An earlier version that worked still works.',
     safe: 'Nothing was changed: neither a table nor a view.',
-    exitCode: EXIT.crash,
     cause: error,
   });
 }

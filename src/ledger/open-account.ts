@@ -38,7 +38,6 @@ function toKnownError(error: ApiError, url: string): KnownError {
         ? `The service cannot be reached: ${error.text}.`
         : `The answer of the service is not as expected: ${error.message}`,
     help: 'Check api.url (INFLUENCER_API_URL), the network, and whether the service is up. Then run the command again.',
-    exitCode: EXIT.crash,
   });
 }
 

@@ -1,5 +1,4 @@
 import type { JobTiming } from '../config/job-fields.ts';
-import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { Progress } from '../core/progress.ts';
 import { plural } from '../core/text/plural.ts';
@@ -141,6 +140,5 @@ function overdue(message: string): KnownError {
     message,
     help: 'The next run continues where this one stopped. If a run needs this long, raise the limit in the configuration.',
     safe: 'Requests in flight were finished if possible; the others are in doubt, and `review` shows them.',
-    exitCode: EXIT.crash,
   });
 }

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { EXIT } from '../../core/exit-code.ts';
 import { KnownError, refusal } from '../../core/known-error.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
@@ -100,7 +99,6 @@ function sandboxGone(cause?: unknown): KnownError {
     message: 'The sandbox closed the connection.',
     help: 'Start the sandbox again, then run this command again.',
     safe: 'The events that were printed have been forwarded.',
-    exitCode: EXIT.crash,
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -63,7 +63,6 @@ export async function runDemo(output: Output, { isVerbose }: { isVerbose: boolea
           code: 'demo_failed',
           message: `The second run posted ${plural(postedAgain, 'order')}.`,
           help: 'This must not happen. Please report it with the output above.',
-          exitCode: EXIT.crash,
         });
     }
     const firstRuns = performed.slice(0, jobs.length);
@@ -157,7 +156,6 @@ function runFailed(output: Output, { summary, renderer }: PerformedJob): KnownEr
     code: 'demo_failed',
     message: `The run of ${summary.finished.job} failed.`,
     help: 'Start the demo again; with --verbose it shows every step. If it fails again, please report it.',
-    exitCode: EXIT.crash,
   });
 }
 

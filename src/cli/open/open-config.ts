@@ -303,7 +303,6 @@ function unreachable(config: PipelineConfig, cause: unknown): KnownError {
       ? `The host name of the database was not found (${code}).`
       : `The database does not answer (${code}).`,
     help: 'Check DATABASE_URL (database.url), and that the server runs and can be reached from this machine.',
-    exitCode: EXIT.crash,
   });
 }
 

@@ -211,7 +211,6 @@ function openReportFile(path: string): (page: string) => void {
         where: shortPath(file),
         help: 'Check the space on its disk, and that this user may write there. To see the run:  npx influencer-sync runs',
         safe: 'The ledger has everything that was sent.',
-        exitCode: EXIT.crash,
         cause,
       });
     }

@@ -1,5 +1,4 @@
 import { errorCode } from '../../core/error-code.ts';
-import { EXIT } from '../../core/exit-code.ts';
 import { parseObject } from '../../core/json/exact-json.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { StoredSecret, StoredVariables, Variable } from '../../core/variable.ts';
@@ -62,7 +61,6 @@ async function fetchPlace(
           where: secret.variable,
           help: explained.help,
           safe: 'Nothing was read or sent.',
-          exitCode: EXIT.crash,
         });
       return [secret.name, { kind: 'unreadable', ...explained }];
     });

@@ -155,7 +155,6 @@ export function explainFailure(error: unknown, where?: string): KnownError | nul
     ...place,
     help: 'Run the command again when the database is back.',
     safe: NOTHING_TWICE,
-    exitCode: EXIT.crash,
     cause: error,
   });
 }

@@ -231,7 +231,6 @@ function tooSlow(
     message: `A statement took longer than ${limit}, so the database cancelled it (phase: ${phaseName}).`,
     help: `${isSetting ? 'If the database is large or slow, raise database.statement_minutes in pipeline.yaml. ' : ''}Check the load of the server, and that its tables are vacuumed and analysed: npx influencer-sync doctor`,
     safe: GOES_ON,
-    exitCode: EXIT.crash,
     cause,
   });
 }
@@ -247,7 +246,6 @@ function lockNotFree(told: {
     message: `A lock of the database was not released for ${Math.round(told.waitedMs / 1000)} s (phase: ${told.phaseName}). It is held by ${told.holders}.`,
     help: 'Wait until that session ends, or end it: select pg_terminate_backend(<its pid>). Then run the command again.',
     safe: GOES_ON,
-    exitCode: EXIT.crash,
     cause: told.cause,
   });
 }

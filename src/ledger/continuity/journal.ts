@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { ClaimedEntry, Outcome } from '../../core/ledger.ts';
 import { findFolderProblem, withPath } from '../../core/text/folder-problem.ts';
@@ -212,7 +211,6 @@ function unwritable(error: unknown): unknown {
     message: `The journal ${path} cannot be written: ${reason} (${code}). Nothing is sent without it.`,
     help: 'Free space, or let the user of influencer-sync write there, and run again: what was not sent waits.',
     safe: 'Claims that are not in the journal were not sent.',
-    exitCode: EXIT.crash,
     cause: error,
   });
 }

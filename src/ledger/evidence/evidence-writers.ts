@@ -1,5 +1,4 @@
 import { sql, type Transaction } from 'kysely';
-import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import { execute } from '../../db/statement.ts';
@@ -42,7 +41,6 @@ export async function awaitWriters(db: Database, waitMs: number): Promise<void> 
       message: `For more than ${waitMs / 1_000} s another session has been recording orders that were credited elsewhere${holdersOf(cause)}.`,
       help: 'Wait until `ledger seed` ends, or restart the process that receives events if it hangs. Then run again.',
       safe: 'Nothing was posted, because one of these orders might have been posted a second time.',
-      exitCode: EXIT.crash,
       cause,
     });
   }

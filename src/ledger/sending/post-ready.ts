@@ -1,5 +1,4 @@
 import { errorCode } from '../../core/error-code.ts';
-import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { RunStop } from '../../core/run.ts';
 import { inPhase } from '../../db/phase.ts';
@@ -126,7 +125,6 @@ async function keepAtLast(
     message: `${lost === 1 ? 'An answer' : `${lost} answers`} of the service could not be stored, neither in the database nor in the spool of the data folder (${code}).`,
     help: 'Free space for the data folder, or let this user write to it, and restore the database connection. Then run again: the orders are in doubt, and `review` shows them with their amounts.',
     safe: 'The orders of these answers may have been credited. None of them is sent again before a person decides.',
-    exitCode: EXIT.crash,
     cause: first.cause,
   });
 }
