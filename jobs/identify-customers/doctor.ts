@@ -10,13 +10,12 @@ import { requireBoundKey } from '../../src/intake/customers/bind-customer-key.ts
 import { mapCustomers } from '../../src/intake/customers/map/map-customers.ts';
 import { fingerprintsOf } from '../../src/privacy/customer-keys.ts';
 import type { Diagnostic, NewestFile } from '../../src/runs/runnable-kind.ts';
-import { isIdentifyCustomers } from './settings.ts';
 
 /** Checks the secret with which customer addresses are hashed, if a job reads customers: it must be that of the database. */
 const hashKey: Diagnostic = {
   name: 'customers key',
   async look({ config, db, hasTables }) {
-    if (!Object.values(config.jobs).some(isIdentifyCustomers)) return [];
+    if (!Object.values(config.jobs).some(({ kind }) => kind === 'identify-customers')) return [];
     const keys = requireCustomerKeys(config);
     const use = db === null || !hasTables ? 'unused' : await requireBoundKey(db, fingerprintsOf(keys));
     const what =

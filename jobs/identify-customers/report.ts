@@ -91,7 +91,10 @@ export async function reportCustomers(
   const files = await readRunFiles(db, { runId, sources, readFor: 'customers' });
   const disposition = await readDisposition(db, { runId, brandId });
   const stored = await countWaiting(db, brandId);
-  const calls = await readCalls(db, runId);
+  const calls = await countsOf<'accepted' | 'split' | 'refused'>(db)`
+    select count(*) filter (where state = 'accepted' and run_id = ${runId}::bigint) as accepted,
+      count(*) filter (where state = 'split') as split, count(*) filter (where state = 'refused') as refused
+    from intake.identify_batches where run_id in ${unreportedRuns(runId, 'reported')}`;
   const counts: CustomerCounts = {
     ...files.counts,
     passed_over: { ...NOBODY_PASSED_OVER, ...files.passedOver },
@@ -154,13 +157,6 @@ async function readDisposition(db: Database, { runId, brandId }: { runId: string
     where c.brand_id = ${brandId} group by 1`;
   const counts = countsBy(rows, ['submitted', 'already', 'waiting', 'refused', 'unsubscribed']);
   return { customers: sumOf(rows), ...counts };
-}
-
-async function readCalls(db: Database, runId: string) {
-  return countsOf<'accepted' | 'split' | 'refused'>(db)`
-    select count(*) filter (where state = 'accepted' and run_id = ${runId}::bigint) as accepted,
-      count(*) filter (where state = 'split') as split, count(*) filter (where state = 'refused') as refused
-    from intake.identify_batches where run_id in ${unreportedRuns(runId, 'reported')}`;
 }
 
 async function readLookups(db: Database, runId: string) {

@@ -1,10 +1,6 @@
 import { z } from 'zod';
 import { anyNumber, camelCased, optional, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import { type JobContext, type JobSettings, sourceNames, timing } from '../../src/config/job-fields.ts';
-
-export function isIdentifyCustomers(job: JobSettings): job is IdentifyCustomersSettings {
-  return job.kind === 'identify-customers';
-}
+import { type JobContext, sourceNames, timing } from '../../src/config/job-fields.ts';
 
 /** Default budget of a run. At four look-ups a second it takes less than a minute. */
 const DEFAULT_BUDGET = 200;

@@ -103,8 +103,19 @@ const NOTHING_PUBLISHED: Published = {
 export async function reportMirror(db: Database, options: ReportMirrorOptions): Promise<MirrorReport> {
   const { runId, plan, outcome } = options;
   const disposition = await readDisposition(db, options.due.askedBefore);
-  const drift = await readDrift(db, runId);
-  const unreadable = await readUnreadable(db, runId);
+  const drift = await db
+    .selectFrom('mirror.drift')
+    .select(['record_kind as recordKind', 'field', 'kind', 'expected', 'found', 'records'])
+    .select('sample_id as sampleId')
+    .where('run_id', '=', runId)
+    .orderBy('records', 'desc')
+    .orderBy('record_kind')
+    .orderBy('field')
+    .execute();
+  const unreadable = await rowsOf<Unread>(db)`
+    select record_kind as "recordKind", reason, count(*)::float8 as records
+    from mirror.unreadable where run_id = ${runId}::bigint
+    group by record_kind, reason order by count(*) desc, record_kind, reason`;
   const coverage = await readCoverage(db);
   const published = outcome?.published ?? NOTHING_PUBLISHED;
   const counts = {
@@ -127,7 +138,10 @@ export async function reportMirror(db: Database, options: ReportMirrorOptions): 
     coverage,
     drift: drift.slice(0, SHOWN_ROWS),
     unreadable,
-    failing: await readFailing(db),
+    failing: await rowsOf<Unread>(db)`
+      select 'deal' as "recordKind", last_error as reason, count(*)::float8 as records from mirror.known_deals
+      where last_error is not null and deleted_at is null
+      group by last_error order by count(*) desc, last_error limit ${SHOWN_ROWS}`,
     problems,
     waiting: disposition.stale + disposition.unread,
     staged: disposition.staged,
@@ -164,30 +178,4 @@ async function readDisposition(db: Database, staleAt: Date) {
         and read_at <= ${at}::timestamptz) as stale,
       (select count(*) from mirror.staged) as staged
     from mirror.known_deals`;
-}
-
-async function readDrift(db: Database, runId: string): Promise<readonly Drift[]> {
-  return db
-    .selectFrom('mirror.drift')
-    .select(['record_kind as recordKind', 'field', 'kind', 'expected', 'found', 'records'])
-    .select('sample_id as sampleId')
-    .where('run_id', '=', runId)
-    .orderBy('records', 'desc')
-    .orderBy('record_kind')
-    .orderBy('field')
-    .execute();
-}
-
-async function readUnreadable(db: Database, runId: string): Promise<readonly Unread[]> {
-  return rowsOf<Unread>(db)`
-    select record_kind as "recordKind", reason, count(*)::float8 as records
-    from mirror.unreadable where run_id = ${runId}::bigint
-    group by record_kind, reason order by count(*) desc, record_kind, reason`;
-}
-
-async function readFailing(db: Database): Promise<readonly Unread[]> {
-  return rowsOf<Unread>(db)`
-    select 'deal' as "recordKind", last_error as reason, count(*)::float8 as records from mirror.known_deals
-    where last_error is not null and deleted_at is null
-    group by last_error order by count(*) desc, last_error limit ${SHOWN_ROWS}`;
 }

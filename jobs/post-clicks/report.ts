@@ -78,8 +78,18 @@ export async function reportClicks(
   const stated = await readStated(db, job);
   const entries = await readEntries(db, { job, runId });
   const { lost, tooMany } = await compare(db, job);
-  const unowned = await readUnowned(db, job);
-  const refusals = await readRefusals(db, job);
+  const unowned = await rowsOf<UnownedClicks>(db)`
+    select min(written) as written, min(reason) as reason, sum(clicks)::float8 as clicks from intake.clicks
+    where job = ${job} and outcome in ('unattributed', 'held')
+    group by subject
+    order by sum(clicks) desc, subject`;
+  const refusals = await rowsOf<{ reason: string; clicks: number }>(db)`
+    select coalesce(e.state_reason, 'no reason was given') as reason, sum(${clicksOf})::float8 as clicks
+    from ledger.entries e
+    where e.job = ${job} and e.effect is not distinct from 'click' and e.state = 'rejected'
+      and not ${isRefusedAndGone}
+    group by 1
+    order by 2 desc, 1`;
   const doubts = await readRunDoubts(db, { job });
   const adjusted = await readAdjustments(db, runId);
   const counts: ClickCounts = {
@@ -157,22 +167,4 @@ async function compare(db: Database, job: string) {
     select coalesce(sum(greatest(coalesce(s.wanted, 0) - coalesce(p.clicks, 0), 0)), 0) as lost,
       coalesce(sum(greatest(coalesce(p.clicks, 0) - coalesce(s.clicks, 0), 0)), 0) as "tooMany"
     from stated s full join posted p using (source, target, day, country)`;
-}
-
-async function readUnowned(db: Database, job: string): Promise<readonly UnownedClicks[]> {
-  return rowsOf<UnownedClicks>(db)`
-    select min(written) as written, min(reason) as reason, sum(clicks)::float8 as clicks from intake.clicks
-    where job = ${job} and outcome in ('unattributed', 'held')
-    group by subject
-    order by sum(clicks) desc, subject`;
-}
-
-async function readRefusals(db: Database, job: string) {
-  return rowsOf<{ reason: string; clicks: number }>(db)`
-    select coalesce(e.state_reason, 'no reason was given') as reason, sum(${clicksOf})::float8 as clicks
-    from ledger.entries e
-    where e.job = ${job} and e.effect is not distinct from 'click' and e.state = 'rejected'
-      and not ${isRefusedAndGone}
-    group by 1
-    order by 2 desc, 1`;
 }

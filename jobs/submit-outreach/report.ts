@@ -81,7 +81,11 @@ export async function reportOutreach(
 ): Promise<OutreachReport> {
   const groups = await readGroups(db, { runId, job: job.name });
   const sent = await readSent(db, { runId, job: job.name });
-  const refusals = await readRefusals(db, job.name);
+  const refusals = await rowsOf<{ reason: string; people: number; again: number }>(db)`
+    select coalesce(e.state_reason, 'no reason was given') as reason, count(*)::float8 as people,
+      (count(*) filter (where jsonb_array_length(e.details -> 'ids') > 1))::float8 as again
+    from intake.outreach_candidates c join ledger.entries e using (entry_id)
+    where c.job = ${job.name} and e.state = 'rejected' group by 1 order by 2 desc, 1 limit ${SHOWN}`;
   const doubts = await readRunDoubts(db, { job: job.name, shown: SHOWN });
   const reasonsOf = (outcome: string) =>
     groups
@@ -198,12 +202,4 @@ async function isAnybodyTwice(db: Database, outreachId: string): Promise<boolean
     where e.effect = 'outreach' and e.details ->> 'outreach' = ${outreachId}
       and e.state not in ('held', 'rejected') and e.resends_approved = 0
     group by e.account_id, e.details ->> 'platform', m.user_id having count(*) > 1 limit 1`;
-}
-
-async function readRefusals(db: Database, job: string) {
-  return rowsOf<{ reason: string; people: number; again: number }>(db)`
-    select coalesce(e.state_reason, 'no reason was given') as reason, count(*)::float8 as people,
-      (count(*) filter (where jsonb_array_length(e.details -> 'ids') > 1))::float8 as again
-    from intake.outreach_candidates c join ledger.entries e using (entry_id)
-    where c.job = ${job} and e.state = 'rejected' group by 1 order by 2 desc, 1 limit ${SHOWN}`;
 }

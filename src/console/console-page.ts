@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { Role } from '../config/console-fields.ts';
 import type { PipelineConfig } from '../config/schema.ts';
-import { errorCode } from '../core/error-code.ts';
 import type { Problem } from '../core/notify/notice.ts';
 import type { Html, HtmlValue } from '../core/text/html.ts';
 import type { Database } from '../db/connect.ts';
@@ -67,11 +66,6 @@ export type ShownPage = {
   /** 404 if the requested object does not exist, 403 if this person may not see it; default 200. */
   readonly status?: 403 | 404;
 };
-
-/** True if a statement exceeded the time limit of pages. */
-export function isCutOff(error: unknown): boolean {
-  return errorCode(error) === '57014';
-}
 
 /** A page of the console. To add one, create a file in `pages/` and add it to its index, which gives it its place. */
 export type ConsolePage = {

@@ -16,14 +16,7 @@ import { readChangeVersion } from '../reports/status/read-overview.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { permits, whyForbidden } from './access/permissions.ts';
 import type { ProviderSignIn } from './access/provider.ts';
-import {
-  type Actor,
-  type Download,
-  isCutOff,
-  type LinkValue,
-  type ShownPage,
-  type Visit,
-} from './console-page.ts';
+import type { Actor, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { pageFrame } from './markup/page-frame.ts';
 import { showingOf } from './markup/parts.ts';
@@ -223,7 +216,8 @@ function addPages(
               content: html`<p class="notice red" role="alert">${unusable}</p>`,
             },
           );
-        if (!isCutOff(error)) throw error;
+        // SQLSTATE query_canceled: the statement exceeded the time limit of pages.
+        if (errorCode(error) !== '57014') throw error;
         const why =
           'The database did not answer in time. Narrow the filter, or try again when it has less to do.';
         return send(reply.code(503), asked, { title: 'Not now', content: html`<p>${why}</p>`, page });

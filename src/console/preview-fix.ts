@@ -116,7 +116,9 @@ async function fixFile(
       const place = column === null ? -1 : header.indexOf(column);
       const row = cells[record - 1];
       if (fault !== code || place === -1 || row === undefined || pass === MAX_PASSES) continue;
-      const fields = fieldsOf(column ?? '', layout);
+      const fields = Object.entries(layout.columns).flatMap(([field, names]) =>
+        names.some((one) => foldHeader(one) === foldHeader(column ?? '')) ? [field as LayoutField] : [],
+      );
       const key = `${record} ${place}`;
       const next = tried.get(key) ?? 0;
       const supposed = valuesFor(fields, { source, record })[next];
@@ -164,14 +166,6 @@ async function mapRows({
     throw error;
   }
   return { orders, rejected };
-}
-
-/** The fields of the layout that are read from a column. */
-function fieldsOf(column: string, layout: Layout): readonly LayoutField[] {
-  const name = foldHeader(column);
-  return Object.entries(layout.columns).flatMap(([field, names]) =>
-    names.some((one) => foldHeader(one) === name) ? [field as LayoutField] : [],
-  );
 }
 
 /** Substitute values for a field, in the order in which they are tried. */

@@ -53,7 +53,7 @@ export function publish(db: Database, options: PublishOptions): Promise<Publishe
     const shapes = [brandShape, dealflowShape, dealShape, collaborationShape] as const;
     for (const shape of shapes) await noteDrift(trx, shape, runId);
 
-    const asked = await countAsked(trx);
+    const asked = await countOf(trx)`select count(*) as asked from mirror.staged where record_kind = 'deal'`;
     const brands = await publishVersions(trx, brandShape, runId);
     const dealflows = await publishVersions(trx, dealflowShape, runId);
     const deals = await publishVersions(trx, dealShape, runId);
@@ -101,11 +101,6 @@ async function suitPlans(trx: Transaction<DB>): Promise<void> {
         case when records + collaborations > ${FEW_ROWS}::int then 'off' else 'on' end, true)
     from (select count(*) as records from mirror.staged) r,
       (select count(*) as collaborations from mirror.staged_collaborations) c`;
-}
-
-async function countAsked(db: Database): Promise<number> {
-  return countOf(db)`
-    select count(*) as asked from mirror.staged where record_kind = 'deal'`;
 }
 
 /** Thrown to roll back. Never leaves this module. */

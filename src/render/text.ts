@@ -101,13 +101,8 @@ let measure: ((text: string) => number) | null = null;
  */
 export function cellWidth(text: string): number {
   if (NARROW.test(text)) return text.length;
-  measure ??= loadMeasure();
+  measure ??= (createRequire(import.meta.url)('string-width') as typeof import('string-width')).default;
   return measure(text);
-}
-
-function loadMeasure(): (text: string) => number {
-  const require = createRequire(import.meta.url);
-  return (require('string-width') as typeof import('string-width')).default;
 }
 
 /** Letters of other scripts that look like those of ASCII, and Latin ones that do. */

@@ -3,7 +3,7 @@ import { optional } from '../../config/fields.ts';
 import type { LayoutField } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { isTimeZone } from '../../core/time/time-zone.ts';
-import { isTimeFormat, saysZone, TIME_TOKENS } from '../values/parse-time.ts';
+import { isTimeFormat, TIME_TOKENS } from '../values/parse-time.ts';
 import {
   cellTests,
   consentSchema,
@@ -289,7 +289,7 @@ export const layoutSchema = z
       );
     }
     if (
-      layout.times.some((format) => format !== 'iso' && !saysZone(format)) &&
+      layout.times.some((format) => format !== 'iso' && !format.includes('Z')) &&
       !layout.lacks.includes('time_zone') &&
       layout.time_zone === null &&
       layout.time_zone_column === undefined

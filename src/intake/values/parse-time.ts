@@ -78,11 +78,6 @@ export const NO_SUCH_TIME: Fault = {
   help: 'Correct it in the shop and export the file again, or correct the cell.',
 };
 
-/** True if every time of a pattern contains its offset from UTC. */
-export function saysZone(format: string): boolean {
-  return format.includes('Z');
-}
-
 /** True if a pattern is valid: `iso`, or tokens with at least year, month and day. */
 export function isTimeFormat(format: string): boolean {
   if (format === 'iso') return true;

@@ -49,7 +49,8 @@ export function readEvent({ body, addressKind, timestamp, events }: Delivery): W
   const members = readMembers(text);
   return {
     kind: kindOf(members, addressKind),
-    body: toStorableJson(text),
+    // JSON text that Postgres accepts. Nothing of a body is stored that is no JSON, or is nested absurdly deep.
+    body: JSON.stringify(redactEvent(parseStorable(text)?.value ?? text)),
     bodySha256: createHash('sha256').update(body).digest('hex'),
     dealId: textOf(members.deal_id),
     collabId: textOf(members.collab_id),
@@ -75,15 +76,6 @@ export function toMismatch(body: Buffer, proposal: Partial<EventDescription>): W
     order: null,
     codeChange: null,
   };
-}
-
-/**
- * Converts the body to JSON text that Postgres accepts, without values that we do not need. If the body is
- * not JSON, or is nested absurdly deep, nothing of its content is stored.
- */
-function toStorableJson(text: string): string {
-  const parsed = parseStorable(text);
-  return JSON.stringify(redactEvent(parsed?.value ?? text));
 }
 
 /** Numbers are kept as the text that was sent, so that no id or amount loses a digit. */

@@ -307,7 +307,13 @@ const sendEmail: Send<Email> = async (settings, notice, { signal }) => {
     to: [...settings.to],
     // The value of a header must be a single line.
     subject: cut(toPrintableLine(`[influencer-sync] ${headline(notice)}`), SUBJECT_CHARS),
-    text: bodyOf(notice),
+    text: [
+      notice.summary,
+      '',
+      ...factsOf(notice).map(([label, text]) => `${label}: ${text}`),
+      ...(notice.link === null ? [] : [`Console: ${notice.link}`]),
+      '',
+    ].join('\n'),
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Notice-Id': notice.id },
     ...(notice.event === 'opened' ? { messageId: thread } : { inReplyTo: thread, references: thread }),
   };
@@ -441,17 +447,6 @@ const SILENT = {
 async function aborted(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
   throw signal.reason;
-}
-
-function bodyOf(notice: Parameters<Send<Email>>[1]): string {
-  const facts = factsOf(notice).map(([label, text]) => `${label}: ${text}`);
-  return [
-    notice.summary,
-    '',
-    ...facts,
-    ...(notice.link === null ? [] : [`Console: ${notice.link}`]),
-    '',
-  ].join('\n');
 }
 
 /**

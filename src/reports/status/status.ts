@@ -102,8 +102,8 @@ async function readRest(db: Database, { queued, ...of }: StatusOf & { queued: re
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
     lastRuns: await listRuns(db, { perJob: true }),
     leases: await rowsOf<LiveLease>(db)`
-    select name, host, pid, round(extract(epoch from expires_at - clock_timestamp()))::float8 as "secondsLeft"
-    from ops.leases where expires_at > clock_timestamp() order by name`,
+      select name, host, pid, round(extract(epoch from expires_at - clock_timestamp()))::float8 as "secondsLeft"
+      from ops.leases where expires_at > clock_timestamp() order by name`,
     workers: await listWorkers(db),
     givenUpUnits: await listGivenUpUnits(db),
     slots: await summariseSlots(db),
