@@ -112,7 +112,10 @@ function readFailures(path: string): readonly KnownFailure[] {
   new Visitor({
     NewExpression({ callee, arguments: [details] }) {
       if (callee.type === 'Identifier' && callee.name === 'KnownError')
-        note(details, (object) => exitsIn(propertyOf(object, 'exitCode')));
+        note(details, (object) => {
+          const exitCode = propertyOf(object, 'exitCode');
+          return exitCode === null ? ['crash'] : exitsIn(exitCode);
+        });
     },
     CallExpression({ callee, arguments: [details] }) {
       if (callee.type === 'Identifier' && ['configurationError', 'refusal'].includes(callee.name))
