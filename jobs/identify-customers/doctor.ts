@@ -33,7 +33,8 @@ const MAX_ROWS = 1_000;
 
 /** Describes the consent in the first rows of a file, as a sentence. */
 export async function checkConsent(file: NewestFile, rule: ConsentRule): Promise<string> {
-  return sayConsent(await countConsent(file, rule));
+  const consent = await countConsent(file, rule);
+  return ` Consent: ${describeConsent(consent)}${consent.columns.length === 0 ? '' : ', in its first rows'}.`;
 }
 
 /**
@@ -51,9 +52,4 @@ async function countConsent(
     if (rows >= MAX_ROWS) break;
   }
   return seen.consent;
-}
-
-function sayConsent(consent: ConsentCount): string {
-  const where = consent.columns.length === 0 ? '' : ', in its first rows';
-  return ` Consent: ${describeConsent(consent)}${where}.`;
 }

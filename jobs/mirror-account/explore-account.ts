@@ -182,7 +182,7 @@ async function describeSearch(
 ): Promise<readonly string[]> {
   if (autocomplete.left() + autocomplete.used() === 0) return [];
   const problems: string[] = [];
-  const waiting = await countDuePrefixes(db, { askedBefore });
+  const waiting = await countDuePrefixes(db, askedBefore);
   if (waiting > 0)
     problems.push(
       `The search for deals is not finished: ${plural(waiting, 'prefix of handles waits', 'prefixes of handles wait')} for the next run. Others may exist. Raise autocomplete_budget to finish in one run.`,

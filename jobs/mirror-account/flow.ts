@@ -95,7 +95,7 @@ function dueAt(now: Date, refreshAfterHours: number) {
 async function countDue(db: Database, due: Due, { withPrefixes }: { withPrefixes: boolean }) {
   return {
     dueByWay: await countDueDeals(db, due),
-    handles: await countDueHandles(db, due),
-    prefixes: withPrefixes ? await countDuePrefixes(db, due) : 0,
+    handles: await countDueHandles(db, due.askedBefore),
+    prefixes: withPrefixes ? await countDuePrefixes(db, due.askedBefore) : 0,
   };
 }

@@ -1,4 +1,4 @@
-import { foldCode, foldLink } from '../core/text/fold.ts';
+import { foldCode, foldKey, foldLink } from '../core/text/fold.ts';
 import { hasAddress } from '../core/text/mask-addresses.ts';
 import type { CodeRow, OwnerRow } from './parse-codes.ts';
 import type { OwnershipChange } from './read-code-changes.ts';
@@ -170,7 +170,7 @@ export function referencesOf(
   { link, target }: CustomLink,
   parameters: readonly string[],
 ): readonly References[] {
-  const wanted = new Set(parameters.map(foldName));
+  const wanted = new Set(parameters.map(foldKey));
   const found = [
     link === null ? null : { written: link, all: valuesOf(link, wanted) ?? addressOf(link) },
     target === null ? null : { written: target, all: valuesOf(target, wanted) ?? nameOf(target) },
@@ -190,7 +190,7 @@ function textOf({ all }: References): string {
 function valuesOf(text: string, wanted: ReadonlySet<string>): readonly string[] | null {
   const url = URL.parse(withScheme(text), 'https://relative.invalid');
   const values = [...(url?.searchParams ?? [])]
-    .filter(([name]) => wanted.has(foldName(name)))
+    .filter(([name]) => wanted.has(foldKey(name)))
     .map(([, value]) => foldCode(value))
     .filter((value) => value !== '');
   return values.length === 0 ? null : [...new Set(values)].sort();
@@ -210,9 +210,4 @@ function nameOf(text: string): readonly string[] {
 /** Adds a scheme to an address without one: `acme.test/mia` is an address, `mia-spring` is not. */
 function withScheme(text: string): string {
   return /^[\w-]+(\.[\w-]+)+[/?]/.test(text) ? `https://${text}` : text;
-}
-
-/** Folds case, blanks, - and _, as the layouts do when they compare names. */
-function foldName(name: string): string {
-  return name.toLowerCase().replace(/[\s_-]+/g, '');
 }

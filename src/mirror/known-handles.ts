@@ -82,11 +82,8 @@ export async function dueHandles(
     .execute();
 }
 
-export async function countDueHandles(
-  db: Database,
-  options: { readonly askedBefore: Date },
-): Promise<number> {
-  const counted = selectDue(db, options.askedBefore).select(({ fn }) => fn.countAll().as('due'));
+export async function countDueHandles(db: Database, askedBefore: Date): Promise<number> {
+  const counted = selectDue(db, askedBefore).select(({ fn }) => fn.countAll().as('due'));
   return Number((await counted.executeTakeFirstOrThrow()).due);
 }
 

@@ -39,11 +39,8 @@ export async function duePrefixes(
   return rows.map(({ prefix }) => prefix);
 }
 
-export async function countDuePrefixes(
-  db: Database,
-  options: { readonly askedBefore: Date },
-): Promise<number> {
-  const counted = selectDue(db, options.askedBefore).select(({ fn }) => fn.countAll().as('due'));
+export async function countDuePrefixes(db: Database, askedBefore: Date): Promise<number> {
+  const counted = selectDue(db, askedBefore).select(({ fn }) => fn.countAll().as('due'));
   return Number((await counted.executeTakeFirstOrThrow()).due);
 }
 

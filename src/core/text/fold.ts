@@ -22,6 +22,11 @@ export function foldHandle(handle: string): string {
   return foldCode(handle).replace(/^@+/, '');
 }
 
+/** Folds a key of a link or a note as layouts compare them: lower case, without blanks, `-` and `_`. */
+export function foldKey(key: string): string {
+  return key.toLowerCase().replace(/[\s_-]+/g, '');
+}
+
 /**
  * Folds a header for comparison: NFKC (which turns a no-break space into a blank), lower case, without quotes
  * and invisible characters.

@@ -1,4 +1,4 @@
-import { foldLink } from '../../core/text/fold.ts';
+import { foldKey, foldLink } from '../../core/text/fold.ts';
 import { maskAddresses, maskContacts } from '../../core/text/mask-addresses.ts';
 import { foldOrderId } from '../../core/text/order-key.ts';
 import type { Layout } from '../layout/to-layout.ts';
@@ -71,10 +71,6 @@ function add(found: Set<string>, value: string): void {
   const link = maskAddresses(cleanText(value));
   if (link === '' || NOTHING_KNOWN.test(link)) return;
   if (link.length <= MAX_CHARS && !/^https?:\/\//i.test(link)) found.add(link);
-}
-
-function foldKey(key: string): string {
-  return key.toLowerCase().replace(/[\s_-]+/g, '');
 }
 
 function decode(value: string): string {

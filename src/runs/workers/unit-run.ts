@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { JobSettings } from '../../config/job-fields.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
-import { KnownError, type KnownErrorDetails } from '../../core/known-error.ts';
+import { KnownError } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import type { RunTarget } from '../../core/run.ts';
 import type { Unit, UnitKind, UnitResult } from '../../core/work.ts';
@@ -123,7 +123,8 @@ export async function performUnit(
     const error = watched === null ? caught : explainAbort(caught, watched.draining);
     if (isLeft()) return { state: 'returned', outcome: null };
     if (!(error instanceof KnownError) || isConnectionLost(error)) throw error;
-    return { state: 'failed', outcome: storable(error.details) };
+    const { cause: _, ...outcome } = error.details;
+    return { state: 'failed', outcome };
   } finally {
     watched?.stop();
   }
@@ -154,8 +155,4 @@ function watchUnit(
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
-}
-
-function storable({ cause: _, ...details }: KnownErrorDetails): KnownErrorDetails {
-  return details;
 }

@@ -181,7 +181,8 @@ export function createEvents(
   };
 }
 
-function listening(account: Account, kind: WebhookType): readonly string[] {
+/** The addresses that are registered for a kind of event. */
+export function listening(account: Account, kind: WebhookType): readonly string[] {
   return [...account.webhooks.items.values()]
     .filter(({ webhook_type }) => webhook_type === kind)
     .map(({ webhook_url }) => webhook_url);

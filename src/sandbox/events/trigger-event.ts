@@ -6,6 +6,7 @@ import { changeTerms, type Terms } from '../account/commission.ts';
 import { findCollaboration } from '../account/find-collaboration.ts';
 import { type Answer, answer, refuse, type World } from '../operations/operation.ts';
 import { describeHappening } from './describe-happening.ts';
+import { listening } from './events.ts';
 
 const amount = z.coerce.number();
 const text = z.string().min(1);
@@ -90,7 +91,7 @@ export function triggerEvent(
   const { collaboration } = found;
   if (!(kind in happenings)) {
     changeTerms(world, collaboration, chooseTerms(kind, collaboration, read.data as Terms));
-    return told(kind, collaboration, countListeners(world.account, kind));
+    return told(kind, collaboration, listening(world.account, kind).length);
   }
   const atMs = world.clock.now();
   const details = describeHappening(kind, collaboration, { settings: withoutNames(read.data), atMs });
@@ -156,10 +157,6 @@ function nextLink(before: unknown): string {
 function withoutNames(settings: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { deal_id: _d, influencer_handle: _h, collab_id: _c, brand_id: _b, ...rest } = settings;
   return rest;
-}
-
-function countListeners({ webhooks }: Account, kind: WebhookType): number {
-  return [...webhooks.items.values()].filter(({ webhook_type }) => webhook_type === kind).length;
 }
 
 function told(kind: WebhookType, { id, deal }: Collaboration, deliveries: number): Answer {

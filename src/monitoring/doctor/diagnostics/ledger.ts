@@ -23,8 +23,10 @@ export const ledger: Diagnostic = {
     const { db, config, hasTables, databaseProblem } = patient;
     const spool = spoolIn(spoolFolder({ config }));
     // A run creates the database and applies the migrations, and then compares it.
-    if (db === null || !hasTables)
-      return databaseProblem === null ? [...(await lossOf(patient)), ...spool] : spool;
+    if (db === null || !hasTables) {
+      const loss = databaseProblem === null ? (await compare(db, { config })).problem : null;
+      return loss === null ? spool : [toFinding(loss), ...spool];
+    }
     const opened = { ...patient, db };
     return [
       ...(await continuityOf(opened)),
@@ -47,11 +49,6 @@ function spoolIn(folder: string): readonly Finding[] {
 }
 
 type Opened = Patient & { readonly db: NonNullable<Patient['db']> };
-
-async function lossOf({ db, config }: Patient): Promise<readonly Finding[]> {
-  const { problem: loss } = await compare(db, { config });
-  return loss === null ? [] : [toFinding(loss)];
-}
 
 function toFinding({ details: { message, help } }: KnownError): Finding {
   const why = 'Orders that the database does not know would be posted twice, so every run refuses (exit 7).';
