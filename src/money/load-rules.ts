@@ -6,12 +6,10 @@ import { hasFittingDecimals, minorDigits } from '../core/money.ts';
 import { foldCode } from '../core/text/fold.ts';
 import {
   describeProblems,
-  editSheet,
   type ReadSheet,
   readSheet,
   readSheetFile,
   type Sheet,
-  type SheetEdit,
   type SheetRow,
   type Unreadable,
 } from '../core/text/read-sheet.ts';
@@ -105,7 +103,7 @@ function unreadable({ path, isMissing, cause }: Unreadable): KnownError {
 }
 
 /** Columns of terms.csv, in any order. */
-const TERMS_COLUMNS = [
+export const TERMS_COLUMNS = [
   'deal_id',
   'code',
   'rate',
@@ -161,14 +159,6 @@ const TERMS: Sheet<TermsColumn, Terms> = {
   insteadOfAddress: 'Name the deal, the code or the SKUs.',
   readRow,
 };
-
-/** The file, and a draft of it, with a row added and cells of others changed. */
-export function editTerms(
-  text: string,
-  edit: SheetEdit<TermsColumn>,
-): { readonly text: string; readonly row: string } {
-  return editSheet(text, edit, TERMS_COLUMNS);
-}
 
 /**
  * The text of terms.csv, with its byte order mark. Blank if none is configured.

@@ -266,10 +266,15 @@ function cancelEmpty({ db, config }: BackfillRun, { backfillId }: Backfill): Pro
   );
 }
 
-/** Ends without posting. Brings the reports up to date, in case the process that posted was killed before it did. */
-async function endIdle(run: BackfillRun, backfill: Backfill): Promise<ExitCode> {
+/**
+ * Ends without posting; its orders may still wait for a person. Brings the reports up to date, in case the process that
+ * posted was killed before it did.
+ */
+async function endIdle(run: BackfillRun, { plan }: Backfill): Promise<ExitCode> {
   await tellReports(run);
-  return exitCodeOfIdle(backfill);
+  const has = (which: PlanStanding) => plan.groups.some(({ standing }) => standing === which);
+  if (has('in_doubt')) return EXIT.doubts;
+  return has('rejected') ? EXIT.rowsRejected : EXIT.ok;
 }
 
 async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
@@ -319,13 +324,6 @@ function explainNeedless(output: Output, { kind, name }: JobSettings, message: s
 
 function hasNothingToPost({ plan }: Backfill): boolean {
   return plan.groups.every(({ standing }) => standing !== 'to_post');
-}
-
-/** Exit code of a plan with nothing to post: its orders may still wait for a person. */
-function exitCodeOfIdle({ plan }: Backfill): ExitCode {
-  const has = (which: PlanStanding) => plan.groups.some(({ standing }) => standing === which);
-  if (has('in_doubt')) return EXIT.doubts;
-  return has('rejected') ? EXIT.rowsRejected : EXIT.ok;
 }
 
 function exitCodeOf(

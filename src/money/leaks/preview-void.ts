@@ -3,12 +3,13 @@ import type { StatementSettings } from '../../config/schema.ts';
 import { refusal } from '../../core/known-error.ts';
 import { isFormula } from '../../core/text/csv-cell.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { editSheet } from '../../core/text/read-sheet.ts';
 import { DAY_MS } from '../../core/time/day.ts';
 import { monthBefore } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
 import { finds, rowOf } from '../../db/statement.ts';
 import { isConditional } from '../conditions.ts';
-import { editTerms, loadStatementRules, parseTerms, readTerms } from '../load-rules.ts';
+import { loadStatementRules, parseTerms, readTerms, TERMS_COLUMNS } from '../load-rules.ts';
 import { type ReplayedMonth, replayTerms } from '../replay-terms.ts';
 
 /** What a code earns no more: everything by the code from a day on, with or without a link. */
@@ -138,10 +139,11 @@ export function withVoid(
     return { text, row: done.text, ended, isWritten: true };
   }
   const why = maskAddresses(reason);
-  const edited = editTerms(text, {
+  const edit = {
     cells: new Map(valid.map(({ line }) => [line, { valid_to: dayBefore }])),
     added: { code, rate: '0', valid_from: day, reason: isFormula(why) ? `'${why}` : why },
-  });
+  };
+  const edited = editSheet(text, edit, TERMS_COLUMNS);
   return { ...edited, ended: valid.map(({ line }) => line), isWritten: false };
 }
 
