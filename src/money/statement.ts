@@ -107,9 +107,7 @@ type UnknownStanding = (typeof UNKNOWN_STANDINGS)[number];
 
 /** Accepted orders of one deal and currency that are in no line. */
 export type UncountedOrders = {
-  /**
-   * `pending`: the return window is still open. The others are the unknown standings of an order.
-   */
+  /** `pending`: the return window is still open. The others are the unknown standings of an order. */
   readonly why: 'pending' | UnknownStanding;
   readonly dealId: string | null;
   readonly influencerHandle: string | null;

@@ -7,9 +7,7 @@ export const CLOSED_ENDING = '.ndjson';
 /** Padded names sort in numeric order, for people: a bigint may have 19 digits, and names are compared by their numbers. */
 const NUMBER_WIDTH = 16;
 
-/**
- * Name of a closed journal: `<ledger>-<number of the newest claim>-<owner>.ndjson`, with short ids.
- */
+/** Name of a closed journal: `<ledger>-<number of the newest claim>-<owner>.ndjson`, with short ids. */
 export function closedName(ledgerId: string, newest: string, owner: string): string {
   return `${shortLedgerId(ledgerId)}-${padded(newest)}-${shortLedgerId(owner)}${CLOSED_ENDING}`;
 }

@@ -309,9 +309,7 @@ export type StopTest =
 /** A column of states has few words. */
 const MAX_STATES = 30;
 
-/**
- * How well a column fits a field by its name and its values: 0 if either does not fit.
- */
+/** How well a column fits a field by its name and its values: 0 if either does not fit. */
 export function pointsOf(
   { header, cells }: MeasuredColumn,
   field: LayoutField,
@@ -448,9 +446,7 @@ export function areTwoAnswers(cells: Cells): boolean {
 /** An amount that is not zero, or text that is no amount. A list of amounts would let those pass that no file has yet. */
 const NOT_ZERO: StopTest = { matches: '[1-9]|^[^0-9]*[^\\s0-9-][^0-9]*$' };
 
-/**
- * The test by which a column stops orders: anything but no. Null if the values do not show what means no.
- */
+/** The test by which a column stops orders: anything but no. Null if the values do not show what means no. */
 export function stopTestOf(cells: Cells, stop: Stop | 'excluded'): StopTest | null {
   if (stop === 'unknown_risk') return riskTestOf(cells);
   if (stop === 'unknown_payment' || isMoney(cells, /[.,]\d\d$/)) return NOT_ZERO;
