@@ -3,7 +3,7 @@ import { ROLES, type Role } from '../../config/console-fields.ts';
 /**
  * The least role for each request, and for what only some may see or decide: the one table of rights of the console.
  * The server checks each request against it, and pages ask it what to offer. A page or an action that is not in it does
- * not compile; `test/console/permissions.test.ts` visits every route as every role.
+ * not compile; `test/console/permissions.long.test.ts` visits every route as every role.
  */
 const LEAST = {
   'GET /': 'viewer',
