@@ -4197,7 +4197,7 @@ COMMENT ON COLUMN intake.rejected_rows.code IS 'Machine name of the problem.';
 
 COMMENT ON COLUMN intake.rejected_rows.column_name IS 'Header of the column at fault.';
 
-COMMENT ON COLUMN intake.rejected_rows.value IS 'The value at fault, cut, e-mail addresses masked. Of a column about people, and of a total that names no kind of total, each word is its first letter only.';
+COMMENT ON COLUMN intake.rejected_rows.value IS 'The faulty value, cut, with e-mail addresses masked. In columns about people, and in totals without a label, only the first letter of each word is kept.';
 
 COMMENT ON COLUMN intake.rejected_rows.reason IS 'What is wrong.';
 

@@ -1472,7 +1472,7 @@ export interface IntakeRejectedRows {
    */
   source_file_id: Int8;
   /**
-   * The value at fault, cut, e-mail addresses masked. Of a column about people, and of a total that names no kind of total, each word is its first letter only.
+   * The faulty value, cut, with e-mail addresses masked. In columns about people, and in totals without a label, only the first letter of each word is kept.
    */
   value: string | null;
 }

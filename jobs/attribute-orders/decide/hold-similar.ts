@@ -249,7 +249,7 @@ const likenessOf = (brandId: string, minutes: -1 | 0 | 1) => sql`
 
 /**
  * The same code, amount and currency, less than a minute apart, in a source of the brand with another platform: an order of a
- * channel that stands in the channel's export and in that of the shop. If the rows of the other one were deleted, it may be.
+ * channel that is in the channel's export and in that of the shop. If the rows of the other one were deleted, it may be.
  */
 async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
   await execute(trx)`

@@ -10,6 +10,9 @@ export const PAYMENT_STATES = [
 ] as const;
 export type PaymentState = (typeof PAYMENT_STATES)[number];
 
+/** EndToEndIds of payments of this tool, in any case. */
+export const OWN_REFERENCE = /^IS-[0-9A-F]{26}$/i;
+
 /** The kinds of files for the bank. */
 export const FILE_KINDS = ['pain.001', 'csv'] as const;
 export type FileKind = (typeof FILE_KINDS)[number];

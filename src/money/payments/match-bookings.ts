@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PaymentState } from '../../core/money/payments.ts';
+import { OWN_REFERENCE, type PaymentState } from '../../core/money/payments.ts';
 import { type DecimalText, isMore, isSameAmount, subtractMoney, sumMoney } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
@@ -7,7 +7,7 @@ import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { execute, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { listPayments, type Payment } from './keep-payments.ts';
-import { type Booking, OWN_REFERENCE } from './parse-bank-file.ts';
+import type { Booking } from './parse-bank-file.ts';
 
 /*
  * What the bank booked, matched with payments. A booking counts by itself only if it carries the EndToEndId of a payment.

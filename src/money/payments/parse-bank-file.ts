@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { type KnownError, type Problem, refusal } from '../../core/known-error.ts';
 import { accountMark, parseIban } from '../../core/money/iban.ts';
+import { OWN_REFERENCE } from '../../core/money/payments.ts';
 import { type DecimalText, sumMoney } from '../../core/money.ts';
 import { describeProblems, readSheet, type Sheet } from '../../core/text/read-sheet.ts';
 import { isDay } from '../../core/time/day.ts';
@@ -34,9 +35,6 @@ export type BankFile = {
 };
 
 type Found = Omit<Booking, 'key'>;
-
-/** EndToEndIds of payments of this tool, in any case. */
-export const OWN_REFERENCE = /^IS-[0-9A-F]{26}$/i;
 
 /** A month of a large account has a few MB. Both readers work in memory. */
 const MAX_CHARS = 50_000_000;

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readEvents } from '../../support/run-cli.ts';
@@ -99,14 +99,15 @@ it('a yes without a date that a no outweighs is counted, with what to do, until 
   const shop = await openCustomers({ layout: 'generic-customers', consent: 'recorded' });
   const yes = 'email,consent,consent_at\nann@example.com,yes,\nbob@example.com,yes,\n';
   shop.drop('1.csv', 'email,consent,consent_at\nann@example.com,no,\ncy@example.com,no,\n');
+  const anHourAgo = new Date(Date.now() - 3_600_000);
+  utimesSync(join(shop.folder, 'exports', '1.csv'), anHourAgo, anHourAgo);
   expect((await shop.cli('run', 'customers')).stdout).not.toContain('without a date');
   shop.drop('2.csv', yes);
   const { stdout } = await shop.cli('run', 'customers');
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
     '1 customer of this brand said yes without a date, and no elsewhere: the no holds',
   );
-  // Later than the files before, and not after its own: the clock of files may be some milliseconds behind.
-  const agreedAt = new Date(Date.now() - 100).toISOString();
+  const agreedAt = new Date(Date.now() - 60_000).toISOString();
   shop.drop('3.csv', `email,consent,consent_at\nann@example.com,yes,${agreedAt}\n`);
   expect((await shop.cli('run', 'customers')).stdout).not.toContain('without a date');
   expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'bob@example.com']);

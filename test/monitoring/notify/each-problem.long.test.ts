@@ -205,6 +205,8 @@ it('every problem of input and results opens and is resolved: a late file, unown
     notify: NOTIFY.replace('notify: {', 'notify: {unowned_codes_above: {EUR: 1}, '),
   });
   const { db, env } = shop;
+  const withRefused = (owner: string) =>
+    `${CODES}NOBODYS,4819,mia.test,DEALMIA,,,\nREFUSED,4819,${owner},,,\n`;
   const yesterday = new Date(Date.now() - DAY_MS);
   shop.drop('orders.csv', toCsv(manyRows(3)));
   utimesSync(join(shop.folder, 'exports', 'orders.csv'), yesterday, yesterday);
@@ -259,7 +261,14 @@ it('every problem of input and results opens and is resolved: a late file, unown
           await shop.sandbox.setFaults([
             { kind: 'error_before', operation: REFERRAL, status: 422, text: 'No such deal.' },
           ]);
-          shop.drop('refused.csv', toCsv([{ id: 'r1' }, { id: 'r2', currency: 'USD' }]));
+          shop.write('codes.csv', withRefused('mia.test,DEALMIA'));
+          shop.drop(
+            'refused.csv',
+            toCsv([
+              { id: 'r1', code: 'REFUSED' },
+              { id: 'r2', code: 'REFUSED', currency: 'USD' },
+            ]),
+          );
           expect(await run(shop, 'orders')).toBe(3);
         },
         async end() {
@@ -273,7 +282,7 @@ it('every problem of input and results opens and is resolved: a late file, unown
           });
           await shop.sandbox.setFaults(null);
           // Their code gets another owner, so that different requests are sent.
-          shop.write('codes.csv', `${CODES.replace('DEALMIA', 'DEALZOE')}NOBODYS,4819,mia.test,DEALMIA,,,\n`);
+          shop.write('codes.csv', withRefused('zoe.test,DEALZOE'));
           expect(await run(shop, 'orders')).toBe(0);
         },
       },

@@ -223,7 +223,7 @@ function damageOf({ header, records }: CsvChunk): Omit<RefusedFile, 'file'> | nu
   if (header.length === 1 && hasAddress(`${only} ${records[0]?.cells[0] ?? ''}`))
     return {
       code: 'addresses_only',
-      why: 'It has e-mail addresses and nothing else, so it does not say whether these people agreed or refused, and nobody in it is read. If they refused, as in a list of suppressions, other exports may submit them: name the column "email", and add a column "unsubscribed" with "yes" in each row. If they agreed, add "consent" with "yes". The layout generic-customers reads both.',
+      why: 'It has e-mail addresses and nothing else, so it does not say whether these people agreed or refused, and none of them is read. If they refused, as in a list of suppressions, other exports may submit them: name the column "email", and add a column "unsubscribed" with "yes" in each row. If they agreed, add "consent" with "yes". The layout generic-customers reads both.',
     };
   if (header.length === 1)
     return {
