@@ -188,9 +188,10 @@ async function holdOwnerless(trx: Transaction<DB>, { job }: AttributionRules): P
 }
 
 /**
- * Holds posted orders that name another owner than they were posted for. The service cannot move them, and statements pay the
- * owner of then. So a person says whether codes.csv is wrong, or what was paid has to be settled between the two. If codes
- * or links of an order name both, another rule of attribution chose the other one, and whoever set it could see that. Call it after `keepClaims`.
+ * Holds posted orders that name another owner than they were posted for. The service cannot move them, and statements
+ * pay the owner of then. So a person says whether codes.csv is wrong, or what was paid has to be settled between the
+ * two. If codes or links of an order name both, another rule of attribution chose the other one, and whoever set it
+ * could see that. Call it after `keepClaims`.
  */
 export async function holdReattributed(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
   const ownerOf = (row: 'd' | 'c') => sql`
