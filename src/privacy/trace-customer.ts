@@ -6,7 +6,7 @@ import type { ConsentTrace } from '../intake/customers/map/customer-reader.ts';
 import { traceConsent } from '../intake/customers/map/map-customers.ts';
 import { foldAddress } from '../intake/customers/map/parse-address.ts';
 import { type KnownFile, listKnownFiles } from '../intake/files/list-known-files.ts';
-import { loadLayout, loadLayouts } from '../intake/layout/load-layout.ts';
+import { loadLayout, loadOtherLayouts } from '../intake/layout/load-layout.ts';
 import { openRecords } from '../intake/read/open-records.ts';
 import { listFiles } from '../store/list-files.ts';
 import type { SourceClients } from '../store/source-clients.ts';
@@ -47,7 +47,7 @@ export async function* traceCustomer(
   const folders = layoutFolders(config.path);
   for (const { brandId, source, consent } of readers) {
     const layout = loadLayout(source.layout, folders);
-    const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
+    const otherLayouts = () => loadOtherLayouts(layout, folders);
     const known = await listKnownFiles(db, { source: source.name });
     for await (const file of listFiles(source, { clients })) {
       const asOf = file.modifiedAt ?? new Date();

@@ -16,7 +16,7 @@ import type { Database } from '../db/connect.ts';
 import { rowsOf } from '../db/statement.ts';
 import { smellOf } from '../intake/customers/map/consent-words.ts';
 import { headerWords, isOfAddresses, means } from '../intake/layout/column-words.ts';
-import { loadLayout, loadLayouts } from '../intake/layout/load-layout.ts';
+import { loadLayout, loadOtherLayouts } from '../intake/layout/load-layout.ts';
 import type { Layout } from '../intake/layout/to-layout.ts';
 import { openRecords } from '../intake/read/open-records.ts';
 import { createSkipRule, SOME_BYTES } from '../store/exclude.ts';
@@ -397,7 +397,7 @@ async function lookInto<Settings extends JobSettings>(
   try {
     const folders = layoutFolders(config.path);
     const layout = loadLayout(source.layout, folders);
-    const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
+    const otherLayouts = () => loadOtherLayouts(layout, folders);
     const at = uri.startsWith('file:') ? pathOfFileUri(uri) : uri;
     const within = { clients, ...(signal === undefined ? {} : { signal }) };
     for await (const file of listFiles({ ...source, uri: at }, within)) {

@@ -47,6 +47,14 @@ export function loadLayouts(folders: readonly string[] = [BUNDLED_LAYOUTS]): rea
   return listLayoutNames(folders).map((name) => loadLayout(name, folders));
 }
 
+/** The same without one of them: the layouts that a file may have instead. */
+export function loadOtherLayouts(
+  { name }: Pick<Layout, 'name'>,
+  folders: readonly string[],
+): readonly Layout[] {
+  return loadLayouts(folders).filter((layout) => layout.name !== name);
+}
+
 /**
  * Cache of parsed layouts, valid until a file changes. Parsing all layouts takes longer than any other step
  * of a small run.

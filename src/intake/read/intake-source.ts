@@ -19,7 +19,7 @@ import { selectUnread } from '../files/select-unread.ts';
 import { openSourceAges, type SourceAges } from '../files/source-ages.ts';
 import { checkSource } from '../layout/check-source.ts';
 import { layoutHash } from '../layout/layout-hash.ts';
-import { loadLayout, loadLayouts } from '../layout/load-layout.ts';
+import { loadLayout, loadOtherLayouts } from '../layout/load-layout.ts';
 import {
   type Intake,
   intakeFile,
@@ -46,7 +46,7 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   const layout = loadLayout(source.layout, folders);
   const { purpose } = intake;
   checkSource(layout, source, purpose);
-  const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
+  const otherLayouts = () => loadOtherLayouts(layout, folders);
   const checks = openSourceChecks(db, { source, readFor: purpose.readFor });
   const ageOf = createAgeOf(source);
   const ages = openSourceAges(db, { source: source.name, readFor: purpose.readFor, ageOf });

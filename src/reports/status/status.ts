@@ -83,7 +83,7 @@ async function readRest(db: Database, { queued, ...of }: StatusOf & { queued: re
     account: account?.account_id ?? null,
     /** Orders that the service has accepted more than once, until a person acknowledges them. */
     doubleCredits: await listDoubleCredits(db),
-    /** Mails with statements of which nobody knows whether they arrived. */
+    /** Mails with statements of which it is not known whether they arrived. */
     unclearMails: await listStatementMails(db, { state: 'unclear', limit: SHOWN_DOUBTS }),
     /** Bookings in files of the bank that do not count until somebody decides. */
     heldBookings: await listBankEntries(db, { onlyHeld: true }),

@@ -14,7 +14,7 @@ import { openSourceAges } from '../../../intake/files/source-ages.ts';
 import { checkSource } from '../../../intake/layout/check-source.ts';
 import { changeOfColumns } from '../../../intake/layout/earlier-columns.ts';
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
-import { loadLayout, loadLayouts } from '../../../intake/layout/load-layout.ts';
+import { loadLayout, loadOtherLayouts } from '../../../intake/layout/load-layout.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { resolveForOrders } from '../../../intake/orders/map/resolve-for-orders.ts';
 import { createAgeOf } from '../../../intake/read/intake-source.ts';
@@ -56,7 +56,7 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     }
     const isRead = Object.values(patient.config.jobs).some((job) => job.sources.includes(source.name));
     if (newest === null) return [noFiles(about, { source, since, isRead })];
-    const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
+    const otherLayouts = () => loadOtherLayouts(layout, folders);
     const options = { source, clients: patient.sourceClients };
     const file = { layout, otherLayouts, source, open: () => openRecords(newest, layout, options).records };
     let shown = '';
