@@ -120,8 +120,8 @@ export type Surroundings = {
   readonly stderr: NodeJS.WriteStream;
 };
 
-const INTRODUCTION = `Reads the order and customer exports of shops, and reports to an influencer-marketing
-service which orders an influencer earned: each order once, and none lost.`;
+const INTRODUCTION =
+  'Reads the order and customer exports of shops, and reports to an influencer-marketing service which orders an influencer earned: each order once, and none lost.';
 
 const EXIT_CODES = `
 npx influencer-sync <command> --help shows its options and examples, and
