@@ -187,17 +187,18 @@ jobs:
   orders: {kind: attribute-orders, source: [shop, channel], brand_id: 4819, codes: ./codes.csv, revenue: total}
 `,
   });
+  const placedAt = '2026-04-10T11:11:26Z';
   shop.drop(
     'shop.csv',
     toCsv([
-      { id: '1', revenue: '20.00' },
+      { id: '1', revenue: '20.00', placedAt },
       { id: '2', revenue: '21.00' },
     ]),
   );
   shop.drop(
     'channel.csv',
     toCsv([
-      { id: '577', revenue: '20.00' },
+      { id: '577', revenue: '20.00', placedAt },
       { id: '578', revenue: '22.00' },
     ]),
   );

@@ -28,7 +28,10 @@ async function openNoted(setting: string): Promise<Workshop & { configure(settin
 
 const toCsv = (notes: Readonly<Record<string, string>>) =>
   `order_id,order_revenue,currency,discount_codes,placed_at,status,note,gift\n${Object.entries(notes)
-    .map(([id, note]) => `${id},10.00,EUR,MIA10,2026-04-10T11:11:26Z,paid,${note}\n`)
+    .map(
+      ([id, note]) =>
+        `${id},10.00,EUR,MIA10,2026-04-10T11:${((id.charCodeAt(0) + id.charCodeAt(1)) % 50) + 10}:26Z,paid,${note}\n`,
+    )
     .join('')}`;
 
 async function sentNotes({ sandbox }: Workshop): Promise<Readonly<Record<string, string | undefined>>> {

@@ -153,6 +153,7 @@ export type Row = {
   readonly currency?: string;
   readonly code?: string;
   readonly status?: string;
+  readonly placedAt?: string;
 };
 
 export const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status';
@@ -160,10 +161,16 @@ export const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,
 /** Returns an export in the generic layout. */
 export function toCsv(rows: readonly Row[]): string {
   const lines = rows.map(
-    ({ id, revenue = '10.00', currency = 'EUR', code = 'MIA10', status = 'paid' }) =>
-      `${id},${revenue},${currency},${code},2026-04-10T11:11:26Z,${status}`,
+    ({ id, revenue = '10.00', currency = 'EUR', code = 'MIA10', status = 'paid', placedAt = timeOf(id) }) =>
+      `${id},${revenue},${currency},${code},${placedAt},${status}`,
   );
   return `${[HEADER, ...lines].join('\n')}\n`;
+}
+
+/** A time of its own for each id: orders with another id, the same amount and the same time may be the same order. */
+function timeOf(id: string): string {
+  const seconds = [...id].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 3600, 0);
+  return `2026-04-10T11:${new Date(seconds * 1000).toISOString().slice(14, 19)}Z`;
 }
 
 /** Returns `count` orders that can all be attributed: ids from `<prefix>1`, revenue 1.01, 2.02 and so on. */

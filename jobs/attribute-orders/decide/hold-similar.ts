@@ -2,7 +2,13 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ZONE_HOURS } from '../../../src/core/order.ts';
 import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { isSameCustomer, minutesBetween, zoneStepsOf } from '../../../src/intake/orders/order-columns.ts';
+import {
+  isOtherPurchase,
+  isSameCustomer,
+  minutesBetween,
+  statesTimes,
+  zoneStepsOf,
+} from '../../../src/intake/orders/order-columns.ts';
 import { neverSent } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
 import { type AttributionRules, placesOf } from './decisions.ts';
@@ -21,8 +27,9 @@ export async function holdSimilarIds(trx: Transaction<DB>, rules: AttributionRul
   await holdSameIds(trx, rules);
 }
 
-/** Holds orders that another platform of the brand states under another id. */
+/** Holds orders that another file states under another id: one of their platform, or of another platform of the brand. */
 export async function holdSimilarOrders(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
+  await holdRenumbered(trx, rules);
   if (!rules.isBrandShared) return;
   await holdNamed(trx, rules);
   await holdAlike(trx, rules);
@@ -196,6 +203,50 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
     set ${held(sql`r.reason`)}
     from similar_orders r
     where r.source = d.source and r.order_id = d.order_id and ${isOpen(job, sql`r.reason`)}`;
+}
+
+/**
+ * An order that another file of the platform states under another id: a shop that moves numbers its orders anew. The time is
+ * the same, and what was bought, and by whom, as far as both say it. Two orders have the same second by chance hardly ever.
+ * Times without seconds agree more often: then the customer is the same, or two orders and half of the file are known.
+ */
+async function holdRenumbered(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
+  const amountOf = (order: string) =>
+    sql`coalesce(${sql.ref(`${order}.total`)}, ${sql.ref(`${order}.subtotal`)})`;
+  await execute(trx)`
+    with own as materialized (
+      select d.source, d.order_id, d.order_version_id, p.platform, o.source_file_id, o.placed_at,
+        ${amountOf('o')} as amount
+      from decided_orders d
+      join ${placesOf(sources)} on p.source = d.source
+      join intake.orders o on o.order_version_id = d.order_version_id
+      where o.placed_at is not null and ${isOpen(job, 'similar_order')} and ${isUnconfirmed('similar_id')}
+    ),
+    twins as materialized (
+      select w.source, w.order_id, w.source_file_id,
+        bool_or(extract(second from w.placed_at) <> 0 or ${isSameCustomer('o', 'x')} is true) as is_certain
+      from own w
+      join intake.orders x on x.placed_at = w.placed_at and ${amountOf('x')} = w.amount
+      join ${placesOf(sources, 'q')} on q.source = x.source and ledger.is_platform(q.platform, w.platform)
+      join intake.orders o on o.order_version_id = w.order_version_id
+      left join decided_orders n on n.source = x.source and n.order_id = x.order_id
+      where coalesce(x.placed_at, x.paid_at, x.first_seen_at)
+          between (select min(placed_at) from own) and (select max(placed_at) from own)
+        and x.is_current and x.source_file_id <> w.source_file_id
+        and ledger.fold_order_id(x.order_id) <> ledger.fold_order_id(w.order_id)
+        and not ${isOtherPurchase('o', 'x')}
+        and ((n.outcome = 'attributed' and x.order_version_id < w.order_version_id) or exists (
+          select from intake.attributions a left join ledger.entries e on e.entry_id = a.entry_id
+          where a.job = ${job} and a.source = x.source and a.order_id = x.order_id
+            and ((n.order_id is null and a.outcome = 'attributed') or not ${neverSent})))
+      group by w.source, w.order_id, w.source_file_id
+    )
+    update decided_orders d set ${held('similar_order')}
+    from twins w
+    where w.source = d.source and w.order_id = d.order_id and (w.is_certain or (
+      ${statesTimes(sql`w.source_file_id`)}
+      and 2 * (select count(*) from twins x where x.source_file_id = w.source_file_id)
+        >= greatest(4, (select count(*) from own o where o.source_file_id = w.source_file_id))))`;
 }
 
 /**

@@ -75,8 +75,8 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'it is another order',
   },
   similar_order: {
-    what: 'Another source states an order with the same code and amount less than a minute apart, or with the same customer and as far apart as time zones are, or with the same id, or one of them names the id of the other',
-    fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out.',
+    what: 'It may be an order that counts already: another file or source states one with the same code and amount at the same time, or as far apart as time zones are; or with the same id; or one of them names the id of the other',
+    fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out. If the shop has new numbers for all its orders, exclude all that are held at once.',
     confirms: 'it is another order',
   },
   cancelled_elsewhere: {

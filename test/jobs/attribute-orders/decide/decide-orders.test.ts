@@ -875,8 +875,18 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         shops: [one, two],
         writeCodes: (text) => writeFileSync(path, text),
       });
-      const stated = (id: string, subtotal: string | null, given: Given = {}) =>
-        order(id, { links: ['mira'], codes: ['NOOR'], total: '5000.00', subtotal, ...given });
+      const minutes = ['held', 'posted', 'withdrawn', 'both', 'unknown here'];
+      const stated = (id: string, subtotal: string | null, given: Given = {}) => {
+        const placedAt = `2026-04-10T09:0${minutes.indexOf(id)}:00Z`;
+        return order(id, {
+          links: ['mira'],
+          codes: ['NOOR'],
+          total: '5000.00',
+          subtotal,
+          placedAt,
+          ...given,
+        });
+      };
       const disputed = { codes: ['NOOR', 'MIRA'] };
       await two.read({ orders: [stated('held', '400.00', disputed)] });
       await one.read({

@@ -938,3 +938,108 @@ describe('an order that another source of its platform states as cancelled', () 
     expect(await decided(context)).toEqual(['1: attributed']);
   });
 });
+
+describe('an order that another file of its platform states under another id', () => {
+  const AT = '2026-04-10T09:00:26Z';
+  const KEY = '00000000-0000-4000-8000-000000000001';
+  /** A posted order, what the next file states, and what is decided about it. */
+  async function decidedNext(first: Given, next: Readonly<Record<string, Given>>) {
+    const { context } = await openJob(newBrand(), 'shopify');
+    await state(context, { 501: { placedAt: AT, ...first } }, { revenue: 'subtotal' });
+    await context.prepare();
+    await bring(context, 'accepted');
+    await state(context, next, { revenue: 'subtotal' });
+    const all = await decided(context);
+    expect(all).toContain('501: attributed');
+    return all.filter((one) => !one.startsWith('501'));
+  }
+
+  test.each<[string, Given, Given]>([
+    ['the same second', {}, { placedAt: AT }],
+    [
+      'the subtotal alone',
+      { total: null, subtotal: '8.00' },
+      { placedAt: AT, total: null, subtotal: '8.00' },
+    ],
+    [
+      'the same minute and customer',
+      { placedAt: '2026-04-10T09:00:00Z', customerKey: KEY },
+      { customerKey: KEY },
+    ],
+  ])('is held with %s', async (_, first, next) => {
+    expect(await decidedNext(first, { 901: next })).toEqual(['901: held similar_order']);
+  });
+
+  test.each<[string, Given, Given]>([
+    ['another second', {}, { placedAt: '2026-04-10T09:00:27Z' }],
+    ['another amount', {}, { placedAt: AT, total: '11.00' }],
+    ['another subtotal', { total: null }, { placedAt: AT, total: null, subtotal: '7.00' }],
+    ['another currency', {}, { placedAt: AT, currency: 'USD' }],
+    ['another code', {}, { placedAt: AT, codes: ['MIRA5'] }],
+    [
+      'another customer',
+      { customerKey: KEY },
+      { placedAt: AT, customerKey: '00000000-0000-4000-8000-000000000002' },
+    ],
+    ['a time without seconds, alone', { placedAt: '2026-04-10T09:00:00Z' }, {}],
+  ])('is credited with %s', async (_, first, next) => {
+    expect(await decidedNext(first, { 901: next })).toEqual(['901: attributed']);
+  });
+
+  test('is held without seconds if two orders and half of those of the file are known, and if the file states times', async () => {
+    const minutes = ['09:10', '09:20', '09:30', '09:40', '09:50'];
+    const renumbered = (
+      from: number,
+      known: number,
+      timeOf = (minute: string) => `2026-04-10T${minute}:00Z`,
+    ) =>
+      Object.fromEntries(
+        minutes.map((minute, at) => [
+          String(from + at),
+          { placedAt: timeOf(minute), total: at < known ? `${10 + at}.00` : `${from + at}.00` },
+        ]),
+      );
+    const heldOf = async (known: number, timeOf?: (minute: string) => string) => {
+      const { context } = await openJob(newBrand(), 'shopify');
+      await state(context, renumbered(500, 5, timeOf));
+      await state(context, renumbered(900, known, timeOf));
+      return (await decided(context)).filter((one) => one.endsWith('held similar_order')).length;
+    };
+    expect(await heldOf(5)).toBe(5);
+    expect(await heldOf(3)).toBe(3);
+    expect(await heldOf(2)).toBe(0);
+    expect(await heldOf(5, () => '2026-04-10T00:00:00Z')).toBe(0);
+  });
+
+  test('is held in the second of two files that one run reads, and in another source of the platform', async () => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    await context.read({ orders: [order('501', { codes: ['MIRA'], placedAt: AT })] });
+    await state(context, { 901: { placedAt: AT } });
+    expect(await decided(context)).toEqual(['501: attributed', '901: held similar_order']);
+    const { context: two, shops } = await openJob(newBrand(), 'shopify', 'shopify');
+    await state(two, { 501: { placedAt: AT } }, { shop: shops[0] });
+    await state(two, { 901: { placedAt: AT } }, { shop: shops[1] });
+    expect(await decided(two, shops[1])).toEqual(['901: held similar_order']);
+  });
+
+  test.each([
+    ['901', 'similar_order'],
+    ['0501', 'similar_id'],
+  ])('is credited once a person says that %s, held for %s, is another order', async (orderId, reason) => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    await state(context, { 501: { placedAt: AT } });
+    await state(context, { [orderId]: { placedAt: AT } });
+    expect(await decided(context)).toContain(`${orderId}: held ${reason}`);
+    await inTransaction(context.db, (trx) =>
+      storeRulings(trx, {
+        subjects: [{ source: context.source, orderId, contentHash: null, reason }],
+        decision: 'credit',
+        decidedBy: 'tester',
+      }),
+    );
+    await context.attribute({ codes: RULES.codes, isBrandShared: false });
+    expect((await decided(context)).toSorted()).toEqual(
+      [`${orderId}: attributed`, '501: attributed'].toSorted(),
+    );
+  });
+});
