@@ -30,6 +30,7 @@ export async function holdSimilarIds(trx: Transaction<DB>, rules: AttributionRul
 /** Holds orders that another file states under another id: one of their platform, or of another platform of the brand. */
 export async function holdSimilarOrders(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await holdRenumbered(trx, rules);
+  await holdSubOrders(trx, rules);
   if (!rules.isBrandShared) return;
   await holdNamed(trx, rules);
   await holdAlike(trx, rules);
@@ -52,6 +53,10 @@ const isCredited = sql`(
 /** SQL for the code, or what else names the owner, of a decision as it is compared. */
 const codeOf = (decision: string) =>
   sql`lower(regexp_replace(${sql.ref(`${decision}.matched_value`)}, '\\s', '', 'g'))`;
+
+/** SQL for the amount of an order, however the job counts it. */
+const amountOf = (order: string) =>
+  sql`coalesce(${sql.ref(`${order}.total`)}, ${sql.ref(`${order}.subtotal`)})`;
 
 /** Ids of a source or a seed that differ only in how they are written. `similar_to` is null for plain ids, which nearly all are. */
 async function holdSpelled(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
@@ -247,6 +252,36 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
       ${statesTimes(sql`w.source_file_id`)}
       and 2 * (select count(*) from twins x where x.source_file_id = w.source_file_id)
         >= greatest(4, (select count(*) from own o where o.source_file_id = w.source_file_id))))`;
+}
+
+/**
+ * Orders of one second that add up to another one of that second: a marketplace splits an order by seller, and exports the
+ * whole one beside its parts. An order of one seller has one part, so a file may have each order twice. The largest one stays.
+ */
+async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
+  const one = sql.raw(
+    ['source_file_id', 'placed_at', 'currency', 'codes_folded', 'customer_key_no', 'customer_key']
+      .map((column) => `o.${column}`)
+      .join(', '),
+  );
+  await execute(trx)`
+    with timed as materialized (
+      select d.source, d.order_id, o.source_file_id, count(*) over whole as orders,
+        sum(${amountOf('o')}) over whole as all_parts, max(${amountOf('o')}) over whole as largest,
+        row_number() over (partition by ${one} order by ${amountOf('o')} desc, o.order_version_id) as place,
+        count(*) over (partition by ${one}, ${amountOf('o')}) as alike
+      from decided_orders d join intake.orders o on o.order_version_id = d.order_version_id
+      where d.outcome = 'attributed' and extract(second from o.placed_at) <> 0
+      window whole as (partition by ${one})
+    ),
+    doubled as (
+      select source_file_id from timed group by source_file_id having bool_and(alike % 2 = 0) and count(*) >= 4
+    )
+    update decided_orders d set ${held('sub_order')}
+    from timed t
+    where t.source = d.source and t.order_id = d.order_id and ${isOpen(job, 'sub_order')} and (
+      (t.orders > 2 and t.place > 1 and t.all_parts = 2 * t.largest)
+      or (t.place % 2 = 0 and t.source_file_id in (select source_file_id from doubled)))`;
 }
 
 /**

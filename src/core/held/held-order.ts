@@ -79,6 +79,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out. If the shop has new numbers for all its orders, exclude all that are held at once.',
     confirms: 'it is another order',
   },
+  sub_order: {
+    what: 'Orders with the same code, placed in the same second, add up to another one, so they may be its parts: a marketplace splits an order by seller, and exports the whole one, too',
+    fix: 'Compare them. If they are parts of the other order, exclude them. To exclude all sub-orders, add a rule to the layout with the column that names the parent order: `exclusions: [{ reason: sub_order, columns: [Parent], not_blank: true }]`.',
+    confirms: 'it is an order of its own',
+  },
   cancelled_elsewhere: {
     what: 'Another source of the same platform states the order as cancelled, refunded or returned',
     fix: 'Exclude the order if that is so. Or leave out the source that is out of date.',

@@ -1043,3 +1043,58 @@ describe('an order that another file of its platform states under another id', (
     );
   });
 });
+
+describe('orders of one second that add up to another one', () => {
+  const AT = '2026-04-10T09:00:26Z';
+  const at = (total: string, given: Given = {}): Given => ({ placedAt: AT, total, ...given });
+
+  test.each<[string, Readonly<Record<string, Given>>, readonly string[]]>([
+    [
+      'are held, and the whole one is credited',
+      { 1: at('60.00'), 2: at('100.00'), 3: at('40.00') },
+      ['1', '3'],
+    ],
+    ['are credited if they do not', { 1: at('60.00'), 2: at('100.00'), 3: at('41.00') }, []],
+    [
+      'are credited if one has another code',
+      { 1: at('60.00', { codes: ['MIRA5'] }), 2: at('100.00'), 3: at('40.00') },
+      [],
+    ],
+    [
+      'are credited if one is of another customer',
+      {
+        1: at('60.00', { customerKey: '00000000-0000-4000-8000-000000000001' }),
+        2: at('100.00'),
+        3: at('40.00'),
+      },
+      [],
+    ],
+    [
+      'are credited if the times have no seconds',
+      Object.fromEntries(['60.00', '100.00', '40.00'].map((total, id) => [id, { total }])),
+      [],
+    ],
+    ['are credited if one order has the amount of one other', { 1: at('60.00'), 2: at('60.00') }, []],
+    [
+      'are held if each order of the file has one with its amount',
+      {
+        1: at('60.00'),
+        2: at('60.00'),
+        3: at('70.00', { placedAt: '2026-04-10T09:10:07Z' }),
+        4: at('70.00', { placedAt: '2026-04-10T09:10:07Z' }),
+      },
+      ['2', '4'],
+    ],
+    [
+      'are credited if an order of the file has none',
+      { 1: at('60.00'), 2: at('60.00'), 3: at('70.00', { placedAt: '2026-04-10T09:10:07Z' }) },
+      [],
+    ],
+  ])('%s', async (_, orders, expected) => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    await state(context, orders);
+    expect((await decided(context)).filter((one) => one.includes('held'))).toEqual(
+      expected.map((id) => `${id}: held sub_order`),
+    );
+  });
+});
