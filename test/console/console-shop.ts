@@ -45,17 +45,18 @@ export async function openConsoleShop({
   readonly schedule?: string;
 } = {}): Promise<ConsoleShop> {
   const shop = await openWorkshop(schedule === undefined ? {} : { schedule });
+  const placedAt = '2026-04-10T11:11:26Z';
   shop.drop(
     'april.csv',
     toCsv([
-      { id: 'A1', revenue: '12.50' },
-      { id: 'A3', revenue: '7.00', code: 'NOBODY' },
-      { id: 'A4', revenue: '9.00', code: '' },
-      { id: '<b>A5</b>', revenue: '3.00', code: HOSTILE },
+      { id: 'A1', revenue: '12.50', placedAt },
+      { id: 'A3', revenue: '7.00', code: 'NOBODY', placedAt },
+      { id: 'A4', revenue: '9.00', code: '', placedAt },
+      { id: '<b>A5</b>', revenue: '3.00', code: HOSTILE, placedAt },
     ]),
   );
   await shop.run();
-  shop.drop('may.csv', toCsv([{ id: 'A2', revenue: '20.00', code: 'BEN15' }]));
+  shop.drop('may.csv', toCsv([{ id: 'A2', revenue: '20.00', code: 'BEN15', placedAt }]));
   await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'new_influencer_referral', count: 1 }]);
   await shop.run();
   const parameters: Readonly<Record<string, string>> = {

@@ -126,7 +126,7 @@ it('orders of a customer stay linked after a key rotation', async () => {
   );
   const header = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Id';
   const line = (id: string, email: string) =>
-    `#${id},${email},paid,EUR,10.00,MIA10,2026-10-10 11:11:26 +0000,${id}`;
+    `#${id},${email},paid,EUR,10.00,MIA10,2026-10-10 11:11:2${id} +0000,${id}`;
   shop.put('exports', '1.csv', [header, line('1', 'ann@example.com'), line('2', 'bob@example.com')]);
   expect((await shop.ran('orders')).exitCode).toBe(0);
   shop.env.PREVIOUS_CUSTOMER_HASH_KEY = HASH_KEY;
