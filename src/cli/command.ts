@@ -3,6 +3,7 @@ import type { Misled } from '../config/environment/unused-variables.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import { isDay } from '../core/time/day.ts';
 import { isMonth } from '../core/time/month.ts';
+import type { Opened } from './open/open-command.ts';
 import type { NamedConfig } from './terminal/complete-commands.ts';
 import type { Output } from './terminal/output.ts';
 import { requireReason } from './usage-error.ts';
@@ -10,12 +11,17 @@ import { requireReason } from './usage-error.ts';
 /** The end of an action: its exit code; nothing if it has succeeded. */
 type Ended = Promise<ExitCode> | Promise<void>;
 
-/** Turns the function of a command into an action: passes the output to it and stores its exit code. */
-export type Act = <Arguments extends readonly unknown[]>(
-  action: (output: Output, ...args: Arguments) => Ended,
-) => (...args: Arguments) => Promise<void>;
+/** Turns what a command does into an action: passes the output to it and stores its exit code. */
+export type Act = (action: (output: Output) => Ended, command: Command) => () => Promise<void>;
 
-type Action = (output: Output, ...args: readonly unknown[]) => Ended;
+/** What an action works with, besides what it was given. */
+export type Means = {
+  readonly output: Output;
+  /** Reads the configuration, and opens the database for each piece of work. @see openCommand */
+  open(how?: { readonly saysOfTerms?: boolean }): Promise<Opened>;
+  /** The command itself, from which the others are found. */
+  readonly self: Command;
+};
 
 /**
  * An argument such as `<file>`, or an option such as `--limit <count>`: how it is written, what it means, how its text is
@@ -31,7 +37,12 @@ export type Parameter = readonly [
 /** @param before the value that the option has already, if it is given several times. */
 type Parser = (text: string, before: never) => unknown;
 
-export type CommandDefinition = {
+type Parameters = readonly Parameter[];
+
+type Decision = { readonly says: string; readonly kept: string };
+
+/** A command as it is written down: what its action is given follows from its parameters. */
+type Definition<Given> = {
   readonly name: string;
   /** At most 63 columns, for the list of commands. By default, the description. */
   readonly summary?: string;
@@ -48,19 +59,86 @@ export type CommandDefinition = {
    * Given if it is a decision, which changes something and requires a reason: what the reason says, such as `why`, and where
    * it is kept, such as `with the claim`.
    */
-  readonly decides?: { readonly says: string; readonly kept: string };
+  readonly decides?: Decision;
   /** Options that must be given. */
-  readonly requires?: readonly Parameter[];
+  readonly requires?: Parameters;
   /** Its arguments, and the options that may be given. */
-  readonly takes?: readonly Parameter[];
+  readonly takes?: Parameters;
   /** Changes how Commander parses its words, or helps with them. */
   readonly adjust?: (command: Command) => unknown;
   readonly examples?: readonly (readonly [command: string, meaning: string])[];
   readonly notes?: string;
   readonly commands?: readonly CommandDefinition[];
-  /** Receives the arguments and the options. It imports its dependencies itself, so that `--help` loads none of them. */
-  readonly action?: (output: Output, ...args: never[]) => Ended;
+  /**
+   * Receives its arguments and options by their names. It imports its dependencies itself, so that `--help` loads none of
+   * them.
+   */
+  readonly action?: (means: Means, given: Given) => Ended;
 };
+
+export type CommandDefinition = Definition<never>;
+
+type Camel<Name> = Name extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<Camel<Rest>>}` : Name;
+
+/** `notAtBank` for `--not-at-bank`, `limit` for `--limit <count>`, `escapeFormulas` for `--no-escape-formulas`. */
+type NameOf<Written> = Written extends `${infer Name} ${string}`
+  ? NameOf<Name>
+  : Written extends `--no-${infer Name}`
+    ? Camel<Name>
+    : Written extends `--${infer Name}`
+      ? Camel<Name>
+      : Written extends `${'<' | '['}${infer Name}${'...>' | '...]'}`
+        ? Camel<Name>
+        : Written extends `${'<' | '['}${infer Name}${'>' | ']'}`
+          ? Camel<Name>
+          : never;
+
+/** What a parameter is read as: by its parser, else one of its choices, text, texts, or whether it is given. */
+type ValueOf<One extends Parameter> = One extends readonly [
+  string,
+  string,
+  (...args: never) => infer Value,
+  ...unknown[],
+]
+  ? Value
+  : One extends readonly [string, string, readonly (infer Choice)[], ...unknown[]]
+    ? Choice
+    : One[0] extends `${string}...${string}`
+      ? readonly string[]
+      : One[0] extends `--no-${string}`
+        ? boolean
+        : One[0] extends `${string}${'<' | '['}${string}`
+          ? string
+          : boolean;
+
+/** Parameters that have a value in any case, given or not. */
+type Certain<One> = One extends
+  | readonly [`<${string}` | `[${string}...]` | `--no-${string}`, ...unknown[]]
+  | readonly [string, string, unknown, unknown]
+  ? One
+  : never;
+
+type Values<One extends Parameter> = { readonly [Each in One as NameOf<Each[0]>]: ValueOf<Each> };
+
+type Given<Requires extends Parameters, Takes extends Parameters, Decides> = ConfigOptions &
+  Values<Requires[number] | Certain<Takes[number]>> &
+  Partial<Values<Exclude<Takes[number], Certain<Takes[number]>>>> &
+  (Decides extends Decision ? { readonly reason: string } : unknown);
+
+/** Defines a command. Its action is given what its parameters say, by their names. */
+export function defineCommand<
+  const Requires extends Parameters = [],
+  const Takes extends Parameters = [],
+  Decides extends Decision | undefined = undefined,
+>(
+  definition: Definition<Given<Requires, Takes, Decides>> & {
+    readonly requires?: Requires;
+    readonly takes?: Takes;
+    readonly decides?: Decides;
+  },
+): CommandDefinition {
+  return definition;
+}
 
 /** Adds a command to the program or to another command. */
 export function addCommand(parent: Command, definition: CommandDefinition, act: Act): void {
@@ -88,8 +166,29 @@ export function addCommand(parent: Command, definition: CommandDefinition, act: 
   if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
   if (notes !== undefined) command.addHelpText('after', `\n${notes}`);
   for (const one of commands) addCommand(command, one, act);
-  // Commander passes what `takes` declares, which no type connects with the parameters of the action.
-  if (action !== undefined) command.action(act(action as Action));
+  if (action === undefined) return;
+  command.action(act((output) => action(meansOf(command, output), givenTo(command)), command));
+}
+
+function meansOf(self: Command, output: Output): Means {
+  return {
+    output,
+    self,
+    async open(how) {
+      const { openCommand } = await import('./open/open-command.ts');
+      return openCommand(output, self.opts<ConfigOptions>(), how);
+    },
+  };
+}
+
+/** The options and arguments of a command line by their names, as Commander has read them. */
+function givenTo(command: Command): never {
+  const { registeredArguments, processedArgs } = command;
+  const named = registeredArguments.flatMap((one, at) =>
+    processedArgs[at] === undefined ? [] : [[one.name(), processedArgs[at]] as const],
+  );
+  // `Given` follows from the same parameters.
+  return { ...command.opts<ConfigOptions>(), ...Object.fromEntries(named) } as never;
 }
 
 function addParameter(
@@ -105,8 +204,6 @@ function addParameter(
   if (parameter instanceof Option) command.addOption(parameter.makeOptionMandatory(isRequired));
   else command.addArgument(parameter);
 }
-
-export type DecisionOptions = ConfigOptions & { readonly reason: string };
 
 /** Options of every command that reads the configuration. */
 export type ConfigOptions = NamedConfig & {
@@ -131,10 +228,10 @@ const CONFIG_OPTIONS: readonly Parameter[] = [
 ];
 
 /** Whether a command waits for the leases of a process that may be gone; undefined: on a terminal. */
-export const WAIT: Parameter = [
+export const WAIT = [
   '--wait',
   'if an earlier run was killed, wait until its lease is over; the default on a terminal. Ends with 5 if that run is alive',
-];
+] as const;
 export const NO_WAIT: Parameter = ['--no-wait', 'do not wait for it, on a terminal either'];
 
 /** Parses `--limit`. */
@@ -145,13 +242,11 @@ export function parseCount(text: string): number {
   return count;
 }
 
-export type MonthOptions = { readonly from?: string; readonly to?: string };
-
 /** Options of a command that covers all orders by default. */
-export const MONTH_OPTIONS: readonly Parameter[] = [
+export const MONTH_OPTIONS = [
   ['--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth],
   ['--to <month>', 'last month', parseMonth],
-];
+] as const satisfies Parameters;
 
 /** Parses a month such as 2026-10. */
 export function parseMonth(text: string): string {

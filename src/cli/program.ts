@@ -136,23 +136,18 @@ Exit codes: 0 success, 1 unreachable, or a crash, 2 configuration or usage,
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
   let output = createOutput({ stdout, stderr, json: argv.includes('--json'), commands: CONFIGURED });
   let exitCode: ExitCode = EXIT.ok;
-  const act: Act =
-    (action) =>
-    async (...args) => {
-      const command: unknown = args.at(-1);
-      if (command instanceof Command) {
-        takeOptionsBefore(command);
-        output = output.about(command.opts<ConfigOptions>());
-        const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
-          output.warn(renderWarning(`${message} ${help}`, output.terminal));
-        const onConfigFound: ConfigOptions['onConfigFound'] = (path) => {
-          if (!output.json) output.warn(`Configuration: ${path}`);
-        };
-        command.setOptionValueWithSource('onMisled', onMisled, 'implied');
-        command.setOptionValueWithSource('onConfigFound', onConfigFound, 'implied');
-      }
-      exitCode = (await action(output, ...args)) ?? EXIT.ok;
+  const act: Act = (action, command) => async () => {
+    takeOptionsBefore(command);
+    output = output.about(command.opts<ConfigOptions>());
+    const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
+      output.warn(renderWarning(`${message} ${help}`, output.terminal));
+    const onConfigFound: ConfigOptions['onConfigFound'] = (path) => {
+      if (!output.json) output.warn(`Configuration: ${path}`);
     };
+    command.setOptionValueWithSource('onMisled', onMisled, 'implied');
+    command.setOptionValueWithSource('onConfigFound', onConfigFound, 'implied');
+    exitCode = (await action(output)) ?? EXIT.ok;
+  };
   try {
     const program = createProgram(act, { stdout, stderr });
     refuseOptionsFirst(program, argv.slice(2));

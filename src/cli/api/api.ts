@@ -1,7 +1,7 @@
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import { defineCommand } from '../command.ts';
 
 /** `influencer-sync api <operation>`: the words after `api` are parsed according to the contract of the operation. */
-export const apiCommand: CommandDefinition = {
+export const apiCommand = defineCommand({
   name: 'api',
   description: 'call one operation of the service; without one, list them all',
   readsConfig: false,
@@ -11,6 +11,6 @@ export const apiCommand: CommandDefinition = {
       .usage('[operation] [--field value …] [--body FILE|-] [--dry-run] [--live] [--json]')
       .helpOption(false)
       .allowUnknownOption(),
-  action: async (output, words: readonly string[], { onConfigFound }: ConfigOptions) =>
+  action: async ({ output }, { words, onConfigFound }) =>
     (await import('./perform-api.ts')).performApi(output, words, onConfigFound),
-};
+});

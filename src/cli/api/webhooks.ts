@@ -4,23 +4,104 @@ import { column, say, table } from '../../render/block.ts';
 import type { ApiError } from '../../service/api-error.ts';
 import { webhookTypes } from '../../service/contract/webhook-types.ts';
 import type { Api } from '../../service/create-api.ts';
-import { type CommandDefinition, type ConfigOptions, type Parameter, parsePort } from '../command.ts';
-import type { Output } from '../terminal/output.ts';
+import { type ConfigOptions, defineCommand, parsePort } from '../command.ts';
 import { usageError } from '../usage-error.ts';
-import type { ListenOptions } from './listen-webhooks.ts';
-import type { ReceiveOptions } from './receive-webhooks.ts';
 
-const KIND: Parameter = [
+const KIND = [
   '--kind <kind>',
   'one kind of event only (repeatable; default: all)',
   (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind],
-];
+] as const;
+
+const registerCommand = defineCommand({
+  name: 'register',
+  changes: true,
+  description: 'register an address for events',
+  takes: [
+    ['<url>', 'public address of the receiver, with its path'],
+    KIND,
+    ['--same-address', 'one address for all kinds, without the kind at the end', undefined, false],
+  ],
+  /**
+   * Registers webhooks for kinds of events: at the address itself with `--same-address`, otherwise at
+   * `address/kind`. Existing registrations stay.
+   */
+  async action({ output }, options) {
+    const { url } = options;
+    const kinds = await readKinds(options.kind);
+    const base = readAddress(url);
+    return withApi(options, async ({ webhooks: { createWebhook } }) => {
+      for (const kind of kinds) {
+        const webhook_url = options.sameAddress === true ? base : `${base}/${kind}`;
+        const state =
+          options.dryRun === true
+            ? `would be registered: ${webhook_url}`
+            : (await unless(409, () => createWebhook({ webhook_url, webhook_type: kind })))
+              ? 'registered'
+              : 'already registered';
+        output.emit({ event: 'webhook', webhook_url, webhook_type: kind, state });
+        output.print(`${kind}: ${state}`);
+      }
+      return EXIT.ok;
+    });
+  },
+});
+
+const listCommand = defineCommand({
+  name: 'list',
+  description: 'list the registered addresses',
+  async action({ output }, options) {
+    return withApi(options, async ({ webhooks: { getWebhooks } }) => {
+      const { webhooks } = await getWebhooks();
+      // The specification does not show the items; a webhook consists of these two members.
+      const rows = webhooks.map((item) => ({
+        kind: textOf(item.webhook_type),
+        url: textOf(item.webhook_url),
+      }));
+      for (const { kind, url } of rows)
+        output.emit({ event: 'webhook', webhook_url: url, webhook_type: kind });
+      const list = table(rows, [column('kind', ({ kind }) => kind), column('address', ({ url }) => url)]);
+      output.show([rows.length === 0 ? say('No webhook is registered.') : list]);
+      return EXIT.ok;
+    });
+  },
+});
+
+const deleteCommand = defineCommand({
+  name: 'delete',
+  changes: true,
+  description: 'remove the registration of an address',
+  takes: [['<url>', 'as it was registered, or as you gave it to `register`'], KIND],
+  /** Deletes the webhooks of an address, including those at `address/kind`. */
+  async action({ output }, options) {
+    const { url } = options;
+    const kinds = options.kind === undefined ? null : await readKinds(options.kind);
+    const base = readAddress(url);
+    return withApi(options, async ({ webhooks: { getWebhooks, deleteWebhook } }) => {
+      const { webhooks } = await getWebhooks();
+      let deleted = 0;
+      for (const item of webhooks) {
+        const webhook_url = textOf(item.webhook_url);
+        const webhook_type = textOf(item.webhook_type);
+        const isMeant = [url, base, `${base}/${webhook_type}`].includes(webhook_url);
+        if (!isMeant || (kinds !== null && !kinds.some((kind) => kind === webhook_type))) continue;
+        if (options.dryRun !== true) await unless(400, () => deleteWebhook({ webhook_url, webhook_type }));
+        const state = options.dryRun === true ? 'would be deleted' : 'deleted';
+        output.emit({ event: 'webhook', webhook_url, webhook_type, state });
+        output.print(`${webhook_type}: ${state}`);
+        deleted += 1;
+      }
+      if (deleted === 0) output.print('This address was not registered.');
+      return EXIT.ok;
+    });
+  },
+});
 
 /**
  * `influencer-sync webhooks`: receives events; `register`, `list` and `delete` manage the addresses to which
  * the service sends them, and `listen` forwards the events of a sandbox.
  */
-export const webhooksCommand: CommandDefinition = {
+export const webhooksCommand = defineCommand({
   name: 'webhooks',
   summary: 'receive events of the service; register addresses for them',
   description:
@@ -32,10 +113,10 @@ export const webhooksCommand: CommandDefinition = {
     ['webhooks listen --forward-to http://localhost:3000/hooks', 'forward the events of a sandbox'],
     ['webhooks list', 'list the registered addresses'],
   ],
-  action: async (output, options: ReceiveOptions) =>
+  action: async ({ output }, options) =>
     (await import('./receive-webhooks.ts')).receiveWebhooks(output, options),
   commands: [
-    {
+    defineCommand({
       name: 'listen',
       description: 'forward every event of a running sandbox to an address, without registering it',
       readsConfig: false,
@@ -46,92 +127,16 @@ export const webhooksCommand: CommandDefinition = {
         KIND,
         ['--json', 'print NDJSON events'],
       ],
-      action: async (output, options: ListenOptions) =>
+      action: async ({ output }, options) =>
         (await import('./listen-webhooks.ts')).listenWebhooks(output, options),
-    },
-    {
-      name: 'register',
-      changes: true,
-      description: 'register an address for events',
-      takes: [
-        ['<url>', 'public address of the receiver, with its path'],
-        KIND,
-        ['--same-address', 'one address for all kinds, without the kind at the end', undefined, false],
-      ],
-      action: registerWebhooks,
-    },
-    { name: 'list', description: 'list the registered addresses', action: listWebhooks },
-    {
-      name: 'delete',
-      changes: true,
-      description: 'remove the registration of an address',
-      takes: [['<url>', 'as it was registered, or as you gave it to `register`'], KIND],
-      action: deleteWebhooks,
-    },
+    }),
+    registerCommand,
+    listCommand,
+    deleteCommand,
   ],
-};
-
-type ManageOptions = ConfigOptions & { readonly kind?: readonly string[]; readonly sameAddress?: boolean };
+});
 
 type WebhookType = (typeof webhookTypes)[number];
-
-/**
- * Registers webhooks for kinds of events: at the address itself with `--same-address`, otherwise at
- * `address/kind`. Existing registrations stay.
- */
-async function registerWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
-  const kinds = await readKinds(options.kind);
-  const base = readAddress(url);
-  return withApi(options, async ({ webhooks: { createWebhook } }) => {
-    for (const kind of kinds) {
-      const webhook_url = options.sameAddress === true ? base : `${base}/${kind}`;
-      const state =
-        options.dryRun === true
-          ? `would be registered: ${webhook_url}`
-          : (await unless(409, () => createWebhook({ webhook_url, webhook_type: kind })))
-            ? 'registered'
-            : 'already registered';
-      output.emit({ event: 'webhook', webhook_url, webhook_type: kind, state });
-      output.print(`${kind}: ${state}`);
-    }
-    return EXIT.ok;
-  });
-}
-
-async function listWebhooks(output: Output, options: ManageOptions): Promise<ExitCode> {
-  return withApi(options, async ({ webhooks: { getWebhooks } }) => {
-    const { webhooks } = await getWebhooks();
-    // The specification does not show the items; a webhook consists of these two members.
-    const rows = webhooks.map((item) => ({ kind: textOf(item.webhook_type), url: textOf(item.webhook_url) }));
-    for (const { kind, url } of rows) output.emit({ event: 'webhook', webhook_url: url, webhook_type: kind });
-    const list = table(rows, [column('kind', ({ kind }) => kind), column('address', ({ url }) => url)]);
-    output.show([rows.length === 0 ? say('No webhook is registered.') : list]);
-    return EXIT.ok;
-  });
-}
-
-/** Deletes the webhooks of an address, including those at `address/kind`. */
-async function deleteWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
-  const kinds = options.kind === undefined ? null : await readKinds(options.kind);
-  const base = readAddress(url);
-  return withApi(options, async ({ webhooks: { getWebhooks, deleteWebhook } }) => {
-    const { webhooks } = await getWebhooks();
-    let deleted = 0;
-    for (const item of webhooks) {
-      const webhook_url = textOf(item.webhook_url);
-      const webhook_type = textOf(item.webhook_type);
-      const isMeant = [url, base, `${base}/${webhook_type}`].includes(webhook_url);
-      if (!isMeant || (kinds !== null && !kinds.some((kind) => kind === webhook_type))) continue;
-      if (options.dryRun !== true) await unless(400, () => deleteWebhook({ webhook_url, webhook_type }));
-      const state = options.dryRun === true ? 'would be deleted' : 'deleted';
-      output.emit({ event: 'webhook', webhook_url, webhook_type, state });
-      output.print(`${webhook_type}: ${state}`);
-      deleted += 1;
-    }
-    if (deleted === 0) output.print('This address was not registered.');
-    return EXIT.ok;
-  });
-}
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';

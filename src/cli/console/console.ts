@@ -1,4 +1,4 @@
-import { type CommandDefinition, type ConfigOptions, parsePort } from '../command.ts';
+import { type ConfigOptions, defineCommand, parsePort } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 
@@ -9,7 +9,7 @@ type ConsoleCommandOptions = ConfigOptions & {
   readonly hashPassword?: boolean;
 };
 
-export const consoleCommand: CommandDefinition = {
+export const consoleCommand = defineCommand({
   name: 'console',
   summary: 'show all of it in a browser, and decide there',
   description: 'show what happened in a browser, and settle doubts there; `serve` serves the same pages',
@@ -31,8 +31,8 @@ export const consoleCommand: CommandDefinition = {
     ['console', 'pages at http://127.0.0.1:4080'],
     ['console --port 0 --open', 'on a free port, opened in the browser'],
   ],
-  action: performConsole,
-};
+  action: ({ output }, options) => performConsole(output, options),
+});
 
 /**
  * Serves the console for a database, without running jobs, until SIGTERM or SIGINT.

@@ -1,9 +1,7 @@
 import { EXIT } from '../../core/exit-code.ts';
-import type { CommandDefinition } from '../command.ts';
+import { defineCommand } from '../command.ts';
 
-type DemoOptions = { readonly verbose?: boolean; readonly console?: boolean };
-
-export const demoCommand: CommandDefinition = {
+export const demoCommand = defineCommand({
   name: 'demo',
   summary: 'run all jobs on bundled exports; nothing leaves this machine',
   description:
@@ -20,9 +18,9 @@ export const demoCommand: CommandDefinition = {
     ['demo --verbose', 'every step, and the whole output of each run'],
     ['demo --json | tail -n 1', 'the last event, for a program'],
   ],
-  action: async (output, { verbose = false, console = false }: DemoOptions) => {
+  async action({ output }, { verbose = false, console = false }) {
     const { showDemo, runDemo } = await import('./run-demo.ts');
     const exitCode = await runDemo(output, { isVerbose: verbose });
     return console && exitCode === EXIT.ok ? showDemo(output) : exitCode;
   },
-};
+});

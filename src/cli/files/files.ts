@@ -4,27 +4,103 @@ import { fileName } from '../../core/text/file-name.ts';
 import type { Database } from '../../db/connect.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
 import { plural } from '../../render/text.ts';
-import { type CommandDefinition, type ConfigOptions, type DecisionOptions, parseCount } from '../command.ts';
-import { openCommand } from '../open/open-command.ts';
+import { defineCommand, parseCount } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 
-type FilesOptions = ConfigOptions & {
-  readonly source?: string;
-  readonly state?: string;
-  readonly limit: number;
-};
-type ReleaseOptions = DecisionOptions & {
-  readonly source?: string;
-  readonly all?: boolean;
-  readonly newest?: boolean;
-  readonly yes?: boolean;
-};
-type RereadOptions = ConfigOptions & { readonly source?: string; readonly layout?: string };
-
 const STATES = ['held', 'new', 'skipped', 'released', 'duplicate', 'read', 'gone'];
 
-export const filesCommand: CommandDefinition = {
+const releaseCommand = defineCommand({
+  name: 'release',
+  decides: { says: 'why', kept: 'with the file' },
+  description: 'end the hold of files that you do not need',
+  takes: [
+    ['[name]', 'name of the file, or its full address'],
+    ['--all', 'all held files, after a preview'],
+    ['--newest', 'it is newer than the files that it contradicts: the next run reads it as such'],
+    ['--source <name>', 'one source only'],
+    ['--yes', 'with --all: do not ask'],
+  ],
+  async action({ output, open }, { name, all, source = null, yes = false, newest = false, dryRun, reason }) {
+    const { findSource } = await import('../open/open-config.ts');
+    const { decideMany } = await import('../review/decide-many.ts');
+    const { decidedHere } = await import('../terminal/read-operator.ts');
+    const { inTransaction } = await import('../../db/in-transaction.ts');
+    const { releaseHeldFiles } = await import('../../decisions/release-files.ts');
+    const { previewFiles } = await import('../../decisions/settle-many.ts');
+    const { config, change } = await open();
+    if ((name === undefined) === (all !== true))
+      throw usageError(
+        'The command does not say which files to release.',
+        'Give the name of a file, or --all.',
+      );
+    if (newest && name === undefined)
+      throw usageError('Only one file can be the newest.', 'Give the name of a file with --newest.');
+    if (source !== null) findSource(config, source);
+    return change(async (db) => {
+      if (name === undefined)
+        return decideMany(db, {
+          output,
+          reason,
+          yes,
+          dryRun,
+          leaseMs: config.api.leaseSeconds * 1000,
+          none: 'No file is held.',
+          preview: (trx) =>
+            previewFiles(trx, {
+              ...decidedHere(trx),
+              via: 'command',
+              reason,
+              decision: 'release',
+              files: { source, state: 'held' },
+              chosen: `All files that are held${source === null ? '' : `, of source ${source}`}`,
+            }),
+        });
+      const files = await findFiles(db, name, { source, what: 'held', states: ['held'] });
+      if (newest) return takeNewest(db, { output, name, files, reason });
+      await inTransaction(db, (trx) => releaseHeldFiles(trx, { files, reason, ...decidedHere(trx) }));
+      for (const file of files)
+        output.emit({ event: 'file_released', source: file.source, uri: file.uri, reason });
+      output.print(`The rows of ${name} are discarded. A run still reads a new version under its name.`);
+      return EXIT.ok;
+    });
+  },
+});
+
+const rereadCommand = defineCommand({
+  name: 'reread',
+  changes: true,
+  description: 'let the next run read files again',
+  takes: [
+    ['[name]', 'name of the file, or its full address'],
+    ['--source <name>', 'one source only'],
+    ['--layout <name>', 'all files that were read with this layout'],
+  ],
+  /** Marks files to be read again by the next run, by name or by layout. */
+  async action({ output, open }, { name, layout, source = null }) {
+    const { rereadFilesAgain } = await import('../../decisions/release-files.ts');
+    if ((name === undefined) === (layout === undefined))
+      throw usageError(
+        'The command does not say which files to read again.',
+        'Give the name of a file, or --layout.',
+      );
+    const { decide } = await open();
+    const { files: count } = await decide(async (trx, here) => {
+      const files =
+        name === undefined
+          ? await readWith(trx, { layout: layout ?? '', source })
+          : await findFiles(trx, name, { source, what: 'read or held', states: null });
+      const filter = name === undefined ? { filter: { layout, source } } : {};
+      return rereadFilesAgain(trx, { files, reason: null, ...filter, ...here });
+    });
+    output.emit({ event: 'reread_requested', files: count });
+    output.print(
+      `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version. Posted orders stay posted: if the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.`,
+    );
+  },
+});
+
+export const filesCommand = defineCommand({
   name: 'files',
   description: 'list each file of the sources: read, held or skipped, and why',
   takes: [
@@ -43,120 +119,43 @@ export const filesCommand: CommandDefinition = {
     ['files reread orders-2026-04.csv', 'read it again, for example after its layout was corrected'],
     ['files reread --layout etsy-orders', 'all files that were read with a layout'],
   ],
-  action: showFiles,
-  commands: [
-    {
-      name: 'release',
-      decides: { says: 'why', kept: 'with the file' },
-      description: 'end the hold of files that you do not need',
-      takes: [
-        ['[name]', 'name of the file, or its full address'],
-        ['--all', 'all held files, after a preview'],
-        ['--newest', 'it is newer than the files that it contradicts: the next run reads it as such'],
-        ['--source <name>', 'one source only'],
-        ['--yes', 'with --all: do not ask'],
-      ],
-      action: releaseFile,
-    },
-    {
-      name: 'reread',
-      changes: true,
-      description: 'let the next run read files again',
-      takes: [
-        ['[name]', 'name of the file, or its full address'],
-        ['--source <name>', 'one source only'],
-        ['--layout <name>', 'all files that were read with this layout'],
-      ],
-      action: rereadFiles,
-    },
-  ],
-};
-
-/**
- * Lists the files of every source. If a source cannot be listed, its error is shown and determines the exit
- * code; the other sources are still listed.
- */
-async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
-  const { jobKinds } = await import('../../../jobs/index.ts');
-  const { findSource } = await import('../open/open-config.ts');
-  const { describeSurvey } = await import('../../reports/files/files.ts');
-  const { surveyFiles } = await import('../../reports/files/survey-files.ts');
-  const { openSourceClients } = await import('../../store/source-clients.ts');
-  const { config, read } = await openCommand(output, options);
-  const sources =
-    options.source === undefined ? Object.values(config.sources) : [findSource(config, options.source)];
-  const clients = openSourceClients();
-  let exitCode: ExitCode = EXIT.ok;
-  try {
-    await read(async (db) => {
-      for (const source of sources) {
-        try {
-          const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
-          const files = all.filter(({ state }) => options.state === undefined || state === options.state);
-          for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
-          output.show(describeSurvey({ source, all, files, limit: options.limit }));
-        } catch (error) {
-          if (!(error instanceof KnownError)) throw error;
-          output.fail(error.details);
-          exitCode = error.details.exitCode;
+  /**
+   * Lists the files of every source. If a source cannot be listed, its error is shown and determines the exit
+   * code; the other sources are still listed.
+   */
+  async action({ output, open }, options) {
+    const { jobKinds } = await import('../../../jobs/index.ts');
+    const { findSource } = await import('../open/open-config.ts');
+    const { describeSurvey } = await import('../../reports/files/files.ts');
+    const { surveyFiles } = await import('../../reports/files/survey-files.ts');
+    const { openSourceClients } = await import('../../store/source-clients.ts');
+    const { config, read } = await open();
+    const sources =
+      options.source === undefined ? Object.values(config.sources) : [findSource(config, options.source)];
+    const clients = openSourceClients();
+    let exitCode: ExitCode = EXIT.ok;
+    try {
+      await read(async (db) => {
+        for (const source of sources) {
+          try {
+            const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
+            const files = all.filter(({ state }) => options.state === undefined || state === options.state);
+            for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
+            output.show(describeSurvey({ source, all, files, limit: options.limit }));
+          } catch (error) {
+            if (!(error instanceof KnownError)) throw error;
+            output.fail(error.details);
+            exitCode = error.details.exitCode;
+          }
         }
-      }
-    });
-  } finally {
-    clients.close();
-  }
-  return exitCode;
-}
-
-async function releaseFile(
-  output: Output,
-  name: string | undefined,
-  options: ReleaseOptions,
-): Promise<ExitCode> {
-  const { findSource } = await import('../open/open-config.ts');
-  const { decideMany } = await import('../review/decide-many.ts');
-  const { decidedHere } = await import('../terminal/read-operator.ts');
-  const { inTransaction } = await import('../../db/in-transaction.ts');
-  const { releaseHeldFiles } = await import('../../decisions/release-files.ts');
-  const { previewFiles } = await import('../../decisions/settle-many.ts');
-  const { config, change } = await openCommand(output, options);
-  if ((name === undefined) === (options.all !== true))
-    throw usageError(
-      'The command does not say which files to release.',
-      'Give the name of a file, or --all.',
-    );
-  const { source = null, yes = false, newest = false, reason } = options;
-  if (newest && name === undefined)
-    throw usageError('Only one file can be the newest.', 'Give the name of a file with --newest.');
-  if (source !== null) findSource(config, source);
-  return change(async (db) => {
-    if (name === undefined)
-      return decideMany(db, {
-        output,
-        reason,
-        yes,
-        dryRun: options.dryRun,
-        leaseMs: config.api.leaseSeconds * 1000,
-        none: 'No file is held.',
-        preview: (trx) =>
-          previewFiles(trx, {
-            ...decidedHere(trx),
-            via: 'command',
-            reason,
-            decision: 'release',
-            files: { source, state: 'held' },
-            chosen: `All files that are held${source === null ? '' : `, of source ${source}`}`,
-          }),
       });
-    const files = await findFiles(db, name, { ...options, what: 'held', states: ['held'] });
-    if (newest) return takeNewest(db, { output, name, files, reason });
-    await inTransaction(db, (trx) => releaseHeldFiles(trx, { files, reason, ...decidedHere(trx) }));
-    for (const file of files)
-      output.emit({ event: 'file_released', source: file.source, uri: file.uri, reason });
-    output.print(`The rows of ${name} are discarded. A run still reads a new version under its name.`);
-    return EXIT.ok;
-  });
-}
+    } finally {
+      clients.close();
+    }
+    return exitCode;
+  },
+  commands: [releaseCommand, rereadCommand],
+});
 
 async function takeNewest(
   db: Database,
@@ -182,40 +181,16 @@ async function takeNewest(
   return EXIT.ok;
 }
 
-/** Marks files to be read again by the next run, by name or by layout. */
-async function rereadFiles(output: Output, name: string | undefined, options: RereadOptions): Promise<void> {
-  const { rereadFilesAgain } = await import('../../decisions/release-files.ts');
-  const { layout, source } = options;
-  if ((name === undefined) === (layout === undefined))
-    throw usageError(
-      'The command does not say which files to read again.',
-      'Give the name of a file, or --layout.',
-    );
-  const { decide } = await openCommand(output, options);
-  const { files: count } = await decide(async (trx, here) => {
-    const files =
-      name === undefined
-        ? await readWith(trx, { layout: layout ?? '', ...(source === undefined ? {} : { source }) })
-        : await findFiles(trx, name, { ...options, what: 'read or held', states: null });
-    const filter = name === undefined ? { filter: { layout, source: source ?? null } } : {};
-    return rereadFilesAgain(trx, { files, reason: null, ...filter, ...here });
-  });
-  output.emit({ event: 'reread_requested', files: count });
-  output.print(
-    `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version. Posted orders stay posted: if the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.`,
-  );
-}
-
 async function readWith(
   db: Database,
-  filter: { readonly layout: string; readonly source?: string },
+  { layout, source }: { layout: string; source: string | null },
 ): Promise<readonly KnownFile[]> {
   const { listKnownFiles } = await import('../../intake/files/list-known-files.ts');
-  const files = await listKnownFiles(db, filter);
+  const files = await listKnownFiles(db, { layout, ...(source === null ? {} : { source }) });
   const wanted = files.filter(({ state }) => state === 'sealed' || state === 'held');
   if (wanted.length > 0) return wanted;
   throw notFound(
-    `No file was read with the layout ${filter.layout}.`,
+    `No file was read with the layout ${layout}.`,
     'npx influencer-sync files lists the files that were read; the layout of a source is in pipeline.yaml.',
   );
 }
@@ -223,10 +198,14 @@ async function readWith(
 async function findFiles(
   db: Database,
   name: string,
-  { source, what, states }: { source?: string; what: string; states: readonly KnownFile['state'][] | null },
+  {
+    source,
+    what,
+    states,
+  }: { source: string | null; what: string; states: readonly KnownFile['state'][] | null },
 ): Promise<readonly KnownFile[]> {
   const { listKnownFiles } = await import('../../intake/files/list-known-files.ts');
-  const files = await listKnownFiles(db, source === undefined ? {} : { source });
+  const files = await listKnownFiles(db, source === null ? {} : { source });
   const found = files.filter(
     (file) =>
       (file.uri === name || fileName(file.uri) === name) &&

@@ -1,20 +1,7 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { type CommandDefinition, type ConfigOptions, parseCount, parseId } from '../command.ts';
-import { openCommand } from '../open/open-command.ts';
-import type { Output } from '../terminal/output.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { defineCommand, parseCount, parseId } from '../command.ts';
 
-type Options = ConfigOptions & {
-  readonly run?: string;
-  readonly source?: string;
-  readonly file?: string;
-  readonly code?: string;
-  readonly all?: true;
-  readonly limit: number;
-  readonly export?: string;
-  readonly escapeFormulas: boolean;
-};
-
-export const rejectedCommand: CommandDefinition = {
+export const rejectedCommand = defineCommand({
   name: 'rejected',
   summary: 'list rows that could not be used, or export them to correct',
   description:
@@ -36,35 +23,33 @@ export const rejectedCommand: CommandDefinition = {
     ['rejected', 'rows that could not be used'],
     ['rejected --run 12 --export fix.csv', 'the rows of run 12, to correct in a spreadsheet and put back'],
   ],
-  action: showRejected,
-};
-
-async function showRejected(output: Output, options: Options): Promise<ExitCode> {
-  const { config, read } = await openCommand(output, options);
-  const filter = {
-    isOpen: options.all !== true && options.run === undefined,
-    ...(options.run === undefined ? {} : { runId: options.run }),
-    ...(options.source === undefined ? {} : { sources: [options.source] }),
-    ...(options.file === undefined ? {} : { file: options.file }),
-    ...(options.code === undefined ? {} : { code: options.code }),
-  };
-  const { export: path, escapeFormulas, limit } = options;
-  if (path !== undefined) {
-    const { exportRejected } = await import('./export-rejected.ts');
-    const { fetchRawRows: fetchRows } = await import('../../intake/read/fetch-raw-rows.ts');
-    return read((db) => exportRejected({ db, config, output, filter, path, escapeFormulas, fetchRows }));
-  }
-  const { countRejected, listRejected } = await import('../../reports/files/list-rejected.ts');
-  const { describeRejected } = await import('../../reports/files/read-files.ts');
-  const { rows, total, settled } = await read(async (db) => {
-    const total = await countRejected(db, filter);
-    const all = options.all === true ? total : await countRejected(db, { ...filter, isOpen: false });
-    return { rows: await listRejected(db, { ...filter, limit }), total, settled: all - total };
-  });
-  for (const row of rows) output.emit({ event: 'rejected_row', ...row });
-  const isFiltered = [options.run, options.source, options.file, options.code].some(
-    (value) => value !== undefined,
-  );
-  output.show(describeRejected({ rows, total, settled, isFiltered }));
-  return EXIT.ok;
-}
+  async action({ output, open }, options) {
+    const { config, read } = await open();
+    const filter = {
+      isOpen: options.all !== true && options.run === undefined,
+      ...(options.run === undefined ? {} : { runId: options.run }),
+      ...(options.source === undefined ? {} : { sources: [options.source] }),
+      ...(options.file === undefined ? {} : { file: options.file }),
+      ...(options.code === undefined ? {} : { code: options.code }),
+    };
+    const { export: path, escapeFormulas, limit } = options;
+    if (path !== undefined) {
+      const { exportRejected } = await import('./export-rejected.ts');
+      const { fetchRawRows: fetchRows } = await import('../../intake/read/fetch-raw-rows.ts');
+      return read((db) => exportRejected({ db, config, output, filter, path, escapeFormulas, fetchRows }));
+    }
+    const { countRejected, listRejected } = await import('../../reports/files/list-rejected.ts');
+    const { describeRejected } = await import('../../reports/files/read-files.ts');
+    const { rows, total, settled } = await read(async (db) => {
+      const total = await countRejected(db, filter);
+      const all = options.all === true ? total : await countRejected(db, { ...filter, isOpen: false });
+      return { rows: await listRejected(db, { ...filter, limit }), total, settled: all - total };
+    });
+    for (const row of rows) output.emit({ event: 'rejected_row', ...row });
+    const isFiltered = [options.run, options.source, options.file, options.code].some(
+      (value) => value !== undefined,
+    );
+    output.show(describeRejected({ rows, total, settled, isFiltered }));
+    return EXIT.ok;
+  },
+});

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../core/exit-code.ts';
-import type { CommandDefinition } from '../command.ts';
+import { defineCommand } from '../command.ts';
 
-export const helpCommand: CommandDefinition = {
+export const helpCommand = defineCommand({
   name: 'help',
   summary: 'show the help of a command, or find pages and error codes',
   description: 'show the help of a command; or search commands, pages and error codes for words',
@@ -14,7 +14,7 @@ export const helpCommand: CommandDefinition = {
     ['help refund', 'commands, pages and errors about refunds'],
     ['help docs/layouts.md', 'a page that a message names'],
   ],
-  async action(output, words: readonly string[], _options: object, self: Command) {
+  async action({ output, self }, { words }) {
     const program = self.parent ?? self;
     const command = commandAt(program, words);
     if (command === null)
@@ -22,7 +22,7 @@ export const helpCommand: CommandDefinition = {
     command.outputHelp();
     return EXIT.ok;
   },
-};
+});
 
 /** The command with these words; null if they are not only names of commands. */
 function commandAt(program: Command, words: readonly string[]): Command | null {

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import { COLUMN_ROLES, type ColumnRole, type StatedRoles } from '../../core/layout.ts';
 import { foldCode, foldHeader } from '../../core/text/fold.ts';
-import type { CommandDefinition } from '../command.ts';
-import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init-options.ts';
+import { defineCommand } from '../command.ts';
+import { EVERY_SOURCE, type SourceAnswers } from './init-options.ts';
 
-export const initCommand: CommandDefinition = {
+export const initCommand = defineCommand({
   name: 'init',
   changes: true,
   description: 'recognise exports, and write a configuration for them',
@@ -80,11 +80,11 @@ export const initCommand: CommandDefinition = {
   ],
   notes:
     'Nothing is sent, and no file is overwritten: a second run shows what it would change.\nAnswers are for every source, or for one: --currency SOURCE=EUR. Give an option several times.',
-  action: async (output, places: readonly string[], options: InitOptions) =>
+  action: async ({ output }, { places, ...options }) =>
     options.check === true
       ? (await import('./check-sources.ts')).checkSources(output, options)
       : (await import('./perform-init.ts')).performInit(output, places, options),
-};
+});
 
 /** Parses `CODE=HANDLE`. */
 function collectOwners(

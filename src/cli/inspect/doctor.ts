@@ -5,10 +5,10 @@ import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import type { Patient } from '../../runs/runnable-kind.ts';
 import type { Client } from '../../service/client.ts';
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import { type ConfigOptions, defineCommand } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 
-export const doctorCommand: CommandDefinition = {
+export const doctorCommand = defineCommand({
   name: 'doctor',
   summary: 'check what a run depends on, and say how to fix problems',
   description: 'check everything that a run depends on, and say how to fix problems',
@@ -24,11 +24,11 @@ export const doctorCommand: CommandDefinition = {
     ['doctor --json', 'one finding per line, for a program'],
   ],
   notes: 'Changes nothing and posts nothing. Exits with 2 if there is a problem.',
-  action: async (output, options: ConfigOptions & { readonly service?: boolean }) =>
+  action: async ({ output }, options) =>
     options.service === true
       ? (await import('../api/doctor-service.ts')).doctorService(output, options)
       : performDoctor(output, options),
-};
+});
 
 /** Runs all checks and shows findings as they come. A problem among them sets the exit code. */
 async function performDoctor(output: Output, options: ConfigOptions): Promise<ExitCode> {

@@ -6,11 +6,55 @@ import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import type { TracedRow } from '../../privacy/trace-customer.ts';
 import type { Subject } from '../../reports/lives/find-subjects.ts';
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
-import { openCommand } from '../open/open-command.ts';
-import type { Output } from '../terminal/output.ts';
+import { defineCommand, type Means } from '../command.ts';
 
-export const explainCommand: CommandDefinition = {
+const orderCommand = defineCommand({
+  name: 'order',
+  description: 'show the history of an order',
+  takes: [
+    ['<id>', 'order id, or its name such as #1001 (in quotes)'],
+    ['--source <name>', 'if several sources have the same id'],
+  ],
+  examples: [
+    ['explain order 5551234567890', 'by id'],
+    ["explain order '#1001'", 'by name'],
+  ],
+  async action({ output, open }, { id, source }) {
+    const { explainOrder } = await import('../../reports/lives/explain-order.ts');
+    const { describeOrderLife } = await import('../../reports/lives/lives.ts');
+    const { read } = await open();
+    const lives = await read((db) =>
+      explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
+    );
+    if (lives.length === 0)
+      throw configurationError({
+        code: 'order_not_found',
+        message: `No file has an order ${quoted(id)}.`,
+        help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.',
+      });
+    for (const life of lives) output.emit({ event: 'order', ...life });
+    output.show(lives.flatMap(describeOrderLife));
+  },
+});
+
+const customerCommand = defineCommand({
+  name: 'customer',
+  description: 'show whether a customer was submitted, why, and the result',
+  takes: [
+    [
+      '[address]',
+      'e-mail address; it is hashed on this machine. If you omit it, the command asks for it or reads it from standard input, so that your shell history does not contain it, and then also shows which rows of which files said what about consent',
+    ],
+  ],
+  examples: [
+    ['explain customer', 'asks for the address, so that your shell history does not contain it'],
+    ['explain customer < address.txt', 'by the address in a file'],
+    ['explain customer jane@example.com', 'by the address'],
+  ],
+  action: (means, { address }) => explainOneCustomer(means, address),
+});
+
+export const explainCommand = defineCommand({
   name: 'explain',
   summary: 'explain what an id names: order, code, deal, file, run, …',
   description: 'explain what has an id: an order, entry, creator, deal, code, file or run; or a customer',
@@ -24,67 +68,62 @@ export const explainCommand: CommandDefinition = {
     ['explain exports/orders-2026-10.csv', 'whether a file was read, and what became of its rows'],
     ['explain entry 17', 'an entry, if other things have this number, too'],
   ],
-  action: explainById,
-  commands: [
-    {
-      name: 'order',
-      description: 'show the history of an order',
-      takes: [
-        ['<id>', 'order id, or its name such as #1001 (in quotes)'],
-        ['--source <name>', 'if several sources have the same id'],
-      ],
-      examples: [
-        ['explain order 5551234567890', 'by id'],
-        ["explain order '#1001'", 'by name'],
-      ],
-      action: explainOneOrder,
-    },
-    {
-      name: 'customer',
-      description: 'show whether a customer was submitted, why, and the result',
-      takes: [
-        [
-          '[address]',
-          'e-mail address; it is hashed on this machine. If you omit it, the command asks for it or reads it from standard input, so that your shell history does not contain it, and then also shows which rows of which files said what about consent',
-        ],
-      ],
-      examples: [
-        ['explain customer', 'asks for the address, so that your shell history does not contain it'],
-        ['explain customer < address.txt', 'by the address in a file'],
-        ['explain customer jane@example.com', 'by the address'],
-      ],
-      action: explainOneCustomer,
-    },
-  ],
-};
-
-async function explainOneOrder(
-  output: Output,
-  id: string,
-  options: ConfigOptions & { readonly source?: string },
-): Promise<void> {
-  const { explainOrder } = await import('../../reports/lives/explain-order.ts');
-  const { describeOrderLife } = await import('../../reports/lives/lives.ts');
-  const { source } = options;
-  const { read } = await openCommand(output, options);
-  const lives = await read((db) =>
-    explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
-  );
-  if (lives.length === 0)
-    throw configurationError({
-      code: 'order_not_found',
-      message: `No file has an order ${quoted(id)}.`,
-      help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.',
+  /** Explains what has an id, whatever it is: `explain 5601`, `explain MIA10`; or only as one kind: `explain entry 17`. */
+  async action(means, { id: what, text }) {
+    const { didOf, jobKinds } = await import('../../../jobs/index.ts');
+    const { findSubjects, SUBJECT_KINDS } = await import('../../reports/lives/find-subjects.ts');
+    const { readSubject } = await import('../../reports/lives/subjects.ts');
+    const { describeExplained } = await import('../../reports/lives/lives.ts');
+    const records = jobKinds.flatMap(({ explain }) => explain ?? []);
+    const words: readonly string[] = [...SUBJECT_KINDS, ...records.map((one) => one.what)];
+    if (what === undefined || (text === undefined ? words.includes(what) : !words.includes(what)))
+      throw notExplained(what, words, records);
+    const given = text ?? what;
+    const { resolve } = await import('node:path');
+    const { pathToFileURL } = await import('node:url');
+    const path = given.includes('/') && existsSync(given) ? resolve(given) : null;
+    const id = path === null ? given : pathToFileURL(path).href;
+    if (mayHaveAddress(id) && !id.startsWith('@')) return explainOneCustomer(means, id);
+    const isWanted = (kind: string): boolean => text === undefined || kind === what;
+    const { output, open } = means;
+    const { config, read } = await open();
+    const { subjects, lives, others } = await read(async (db) => {
+      const found = await findSubjects(db, id, { kinds: SUBJECT_KINDS.filter(isWanted) });
+      return {
+        subjects: found,
+        lives: found.length > SHOWN ? [] : await Promise.all(found.map((one) => readSubject(db, one, didOf))),
+        others: await Promise.all(
+          records
+            .filter((one) => isWanted(one.what))
+            .map(async (one) => ({ kind: one.what, found: await one.find(db, id) })),
+        ),
+      };
     });
-  for (const life of lives) output.emit({ event: 'order', ...life });
-  output.show(lives.flatMap(describeOrderLife));
-}
+    const alike = others.filter(({ found }) => found.length > 0);
+    if (subjects.length + alike.length === 0) {
+      const configured = text === undefined ? ofConfiguration(id, config) : null;
+      if (configured !== null) {
+        output.emit({ event: configured.kind, name: id });
+        output.print(`${configured.what}\n${configured.command}`);
+        return;
+      }
+      throw path === null
+        ? nothingKnown(text === undefined ? null : what, id)
+        : await notRead({ path, uri: id }, config);
+    }
+    if (subjects.length > SHOWN) throw severalFound(id, subjects);
+    for (const [index, { data }] of lives.entries())
+      for (const one of data) output.emit({ event: subjects[index]?.kind, ...one });
+    for (const { kind, found } of alike) for (const one of found) output.emit({ event: kind, ...one });
+    output.show([
+      ...lives.flatMap(({ blocks }) => blocks),
+      ...alike.flatMap(({ found }) => found.flatMap(describeExplained)),
+    ]);
+  },
+  commands: [orderCommand, customerCommand],
+});
 
-async function explainOneCustomer(
-  output: Output,
-  given: string | undefined,
-  options: ConfigOptions,
-): Promise<void> {
+async function explainOneCustomer({ output, open }: Means, given: string | undefined): Promise<void> {
   const { askAddress } = await import('../terminal/ask-person.ts');
   const { customerBrands, requireAddress } = await import('../../privacy/customer-jobs.ts');
   const { requireCustomerKeys } = await import('../../config/require-settings.ts');
@@ -92,7 +131,7 @@ async function explainOneCustomer(
   const { fingerprintsOf, hashesUnder } = await import('../../privacy/customer-keys.ts');
   const { explainCustomer } = await import('../../reports/lives/explain-customer.ts');
   const { describeConsentTrace, describeCustomerLife } = await import('../../reports/lives/lives.ts');
-  const { config, read } = await openCommand(output, options);
+  const { config, read } = await open();
   const typed = given ?? (await askAddress('explain customer'));
   const keys = requireCustomerKeys(config);
   const hashes = hashesUnder(keys, { brandIds: customerBrands(config), address: requireAddress(typed) });
@@ -129,63 +168,6 @@ async function traceRows(db: Database, config: PipelineConfig, typed: string): P
 
 /** Most things with one id that are shown at once. */
 const SHOWN = 4;
-
-/** Explains what has an id, whatever it is: `explain 5601`, `explain MIA10`; or only as one kind: `explain entry 17`. */
-async function explainById(
-  output: Output,
-  what: string | undefined,
-  text: string | undefined,
-  options: ConfigOptions,
-): Promise<void> {
-  const { didOf, jobKinds } = await import('../../../jobs/index.ts');
-  const { findSubjects, SUBJECT_KINDS } = await import('../../reports/lives/find-subjects.ts');
-  const { readSubject } = await import('../../reports/lives/subjects.ts');
-  const { describeExplained } = await import('../../reports/lives/lives.ts');
-  const records = jobKinds.flatMap(({ explain }) => explain ?? []);
-  const words: readonly string[] = [...SUBJECT_KINDS, ...records.map((one) => one.what)];
-  if (what === undefined || (text === undefined ? words.includes(what) : !words.includes(what)))
-    throw notExplained(what, words, records);
-  const given = text ?? what;
-  const { resolve } = await import('node:path');
-  const { pathToFileURL } = await import('node:url');
-  const path = given.includes('/') && existsSync(given) ? resolve(given) : null;
-  const id = path === null ? given : pathToFileURL(path).href;
-  if (mayHaveAddress(id) && !id.startsWith('@')) return explainOneCustomer(output, id, options);
-  const isWanted = (kind: string): boolean => text === undefined || kind === what;
-  const { config, read } = await openCommand(output, options);
-  const { subjects, lives, others } = await read(async (db) => {
-    const found = await findSubjects(db, id, { kinds: SUBJECT_KINDS.filter(isWanted) });
-    return {
-      subjects: found,
-      lives: found.length > SHOWN ? [] : await Promise.all(found.map((one) => readSubject(db, one, didOf))),
-      others: await Promise.all(
-        records
-          .filter((one) => isWanted(one.what))
-          .map(async (one) => ({ kind: one.what, found: await one.find(db, id) })),
-      ),
-    };
-  });
-  const alike = others.filter(({ found }) => found.length > 0);
-  if (subjects.length + alike.length === 0) {
-    const configured = text === undefined ? ofConfiguration(id, config) : null;
-    if (configured !== null) {
-      output.emit({ event: configured.kind, name: id });
-      output.print(`${configured.what}\n${configured.command}`);
-      return;
-    }
-    throw path === null
-      ? nothingKnown(text === undefined ? null : what, id)
-      : await notRead({ path, uri: id }, config);
-  }
-  if (subjects.length > SHOWN) throw severalFound(id, subjects);
-  for (const [index, { data }] of lives.entries())
-    for (const one of data) output.emit({ event: subjects[index]?.kind, ...one });
-  for (const { kind, found } of alike) for (const one of found) output.emit({ event: kind, ...one });
-  output.show([
-    ...lives.flatMap(({ blocks }) => blocks),
-    ...alike.flatMap(({ found }) => found.flatMap(describeExplained)),
-  ]);
-}
 
 /** What the configuration calls so, and the command that shows what became of it; null if nothing is called so. */
 function ofConfiguration(id: string, { sources, jobs }: PipelineConfig) {

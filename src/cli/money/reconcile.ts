@@ -1,12 +1,8 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import { isUnexplained } from '../../core/money/reconciliation.ts';
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
-import { openCommand } from '../open/open-command.ts';
-import type { Output } from '../terminal/output.ts';
+import { defineCommand } from '../command.ts';
 
-type ReconcileOptions = ConfigOptions & { readonly deal?: string };
-
-export const reconcileCommand: CommandDefinition = {
+export const reconcileCommand = defineCommand({
   name: 'reconcile',
   summary: 'compare posted orders with those that the service counts',
   description: 'compare the orders that were posted with those that the service counts, deal by deal',
@@ -17,34 +13,31 @@ export const reconcileCommand: CommandDefinition = {
   ],
   notes:
     'Reads the database only. Exits with 3 if more is unexplained than `reconcile` of pipeline.yaml allows.',
-  action: reconcile,
-};
-
-/**
- * Compares the orders that were posted with those that the service counts.
- * @returns 3 if a deal has a larger unexplained difference than the settings allow.
- */
-async function reconcile(output: Output, options: ReconcileOptions): Promise<ExitCode> {
-  const { isMirrorAccount } = await import('../../../jobs/mirror-account/settings.ts');
-  const { listDisputedOrders, listPayouts, reconcileDeals } = await import(
-    '../../reports/money/reconcile-deals.ts'
-  );
-  const { describeReconciliation } = await import('../../reports/money/reconciliation.ts');
-  const { config, read } = await openCommand(output, options);
-  const dealId = options.deal ?? null;
-  const { accountCurrency } = config.reconcile;
-  const { deals, orders, payouts } = await read(async (db) => {
-    const deals = await reconcileDeals(db, { accountCurrency, dealId });
-    const fewerIn = deals.filter(({ unexplained }) => (unexplained ?? 0) < 0).map((deal) => deal.dealId);
-    const orders = await listDisputedOrders(db, { dealId, fewerIn });
-    return { deals, orders, payouts: await listPayouts(db, { accountCurrency, dealId }) };
-  });
-  const unexplained = deals.filter((deal) => isUnexplained(deal, config.reconcile));
-  for (const deal of deals) output.emit({ event: 'reconciled_deal', ...deal });
-  for (const order of orders) output.emit({ event: 'disputed_order', ...order });
-  for (const payout of payouts) output.emit({ event: 'deal_payout', ...payout });
-  output.emit({ event: 'reconciled', deals: deals.length, unexplained: unexplained.length });
-  const mirrorJob = Object.values(config.jobs).find(isMirrorAccount)?.name ?? null;
-  output.show(describeReconciliation({ deals, orders, payouts, unexplained, mirrorJob }));
-  return unexplained.length > 0 ? EXIT.rowsRejected : EXIT.ok;
-}
+  /**
+   * Compares the orders that were posted with those that the service counts.
+   * @returns 3 if a deal has a larger unexplained difference than the settings allow.
+   */
+  async action({ output, open }, { deal: dealId = null }) {
+    const { isMirrorAccount } = await import('../../../jobs/mirror-account/settings.ts');
+    const { listDisputedOrders, listPayouts, reconcileDeals } = await import(
+      '../../reports/money/reconcile-deals.ts'
+    );
+    const { describeReconciliation } = await import('../../reports/money/reconciliation.ts');
+    const { config, read } = await open();
+    const { accountCurrency } = config.reconcile;
+    const { deals, orders, payouts } = await read(async (db) => {
+      const deals = await reconcileDeals(db, { accountCurrency, dealId });
+      const fewerIn = deals.filter(({ unexplained }) => (unexplained ?? 0) < 0).map((deal) => deal.dealId);
+      const orders = await listDisputedOrders(db, { dealId, fewerIn });
+      return { deals, orders, payouts: await listPayouts(db, { accountCurrency, dealId }) };
+    });
+    const unexplained = deals.filter((deal) => isUnexplained(deal, config.reconcile));
+    for (const deal of deals) output.emit({ event: 'reconciled_deal', ...deal });
+    for (const order of orders) output.emit({ event: 'disputed_order', ...order });
+    for (const payout of payouts) output.emit({ event: 'deal_payout', ...payout });
+    output.emit({ event: 'reconciled', deals: deals.length, unexplained: unexplained.length });
+    const mirrorJob = Object.values(config.jobs).find(isMirrorAccount)?.name ?? null;
+    output.show(describeReconciliation({ deals, orders, payouts, unexplained, mirrorJob }));
+    return unexplained.length > 0 ? EXIT.rowsRejected : EXIT.ok;
+  },
+});

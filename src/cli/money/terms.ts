@@ -1,10 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { monthBefore, monthsUntil } from '../../core/time/month.ts';
-import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
-import { openCommand } from '../open/open-command.ts';
-import type { Output } from '../terminal/output.ts';
-
-type ReplayOptions = ConfigOptions & { readonly from: string; readonly months: number };
+import { defineCommand, parseCount } from '../command.ts';
 
 /** As many months as no shop has. */
 const MOST_MONTHS = 240;
@@ -15,38 +11,36 @@ function parseMonths(text: string): number {
   return months;
 }
 
-export const termsCommand: CommandDefinition = {
+const replayCommand = defineCommand({
+  name: 'replay',
+  description: 'show what each deal would have earned under a draft of terms.csv, beside today’s terms',
+  requires: [['--from <file>', 'the draft, with the columns of terms.csv']],
+  takes: [['--months <count>', 'the last months that are over', parseMonths, 12]],
+  examples: [
+    ['terms replay --from draft.csv', 'the last twelve months'],
+    ['terms replay --from draft.csv --months 3 --json', 'each month of a quarter, for a program'],
+  ],
+  /** Shows what each deal would have earned under a draft, beside what it earned. Nothing is changed. */
+  async action({ output, open }, options) {
+    const { loadStatementRules } = await import('../../money/load-rules.ts');
+    const { replayTerms, sumReplay } = await import('../../money/replay-terms.ts');
+    const { describeReplay } = await import('../../reports/money/replay.ts');
+    const { config, read } = await open({ saysOfTerms: false });
+    const today = loadStatementRules(config.statements);
+    const draft = loadStatementRules({ ...config.statements, terms: options.from });
+    const to = monthBefore(new Date(), config.statements.timeZone);
+    const [from = to] = monthsUntil(to, options.months);
+    const months = await read((db) => replayTerms(db, { today, draft, from, to }));
+    for (const month of months) output.emit({ event: 'replayed_month', ...month });
+    const deals = sumReplay(months);
+    for (const deal of deals) output.emit({ event: 'replayed_deal', ...deal });
+    output.show(describeReplay(deals, { from, to }));
+  },
+});
+
+export const termsCommand = defineCommand({
   name: 'terms',
   summary: 'show what creators would have earned under other terms',
   description: 'try other terms before you agree on them',
-  commands: [
-    {
-      name: 'replay',
-      description: 'show what each deal would have earned under a draft of terms.csv, beside today’s terms',
-      requires: [['--from <file>', 'the draft, with the columns of terms.csv']],
-      takes: [['--months <count>', 'the last months that are over', parseMonths, 12]],
-      examples: [
-        ['terms replay --from draft.csv', 'the last twelve months'],
-        ['terms replay --from draft.csv --months 3 --json', 'each month of a quarter, for a program'],
-      ],
-      action: performReplay,
-    },
-  ],
-};
-
-/** Shows what each deal would have earned under a draft, beside what it earned. Nothing is changed. */
-async function performReplay(output: Output, options: ReplayOptions): Promise<void> {
-  const { loadStatementRules } = await import('../../money/load-rules.ts');
-  const { replayTerms, sumReplay } = await import('../../money/replay-terms.ts');
-  const { describeReplay } = await import('../../reports/money/replay.ts');
-  const { config, read } = await openCommand(output, options, { saysOfTerms: false });
-  const today = loadStatementRules(config.statements);
-  const draft = loadStatementRules({ ...config.statements, terms: options.from });
-  const to = monthBefore(new Date(), config.statements.timeZone);
-  const [from = to] = monthsUntil(to, options.months);
-  const months = await read((db) => replayTerms(db, { today, draft, from, to }));
-  for (const month of months) output.emit({ event: 'replayed_month', ...month });
-  const deals = sumReplay(months);
-  for (const deal of deals) output.emit({ event: 'replayed_deal', ...deal });
-  output.show(describeReplay(deals, { from, to }));
-}
+  commands: [replayCommand],
+});

@@ -1,16 +1,13 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import { type Certificate, hasKept, isUnknown, OUT_OF_REACH } from '../../core/privacy/forget.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { type Block, column, facts, item, number, say, section, table } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
-import type { Output } from '../terminal/output.ts';
-
-type ForgetOptions = ConfigOptions & { readonly reason?: string };
 
 /** `influencer-sync forget`: deletes all data of one customer, and no export submits that customer again. */
-export const forgetCommand: CommandDefinition = {
+export const forgetCommand = defineCommand({
   name: 'forget',
   changes: true,
   summary: 'delete the data of a customer, and print a certificate',
@@ -29,33 +26,26 @@ export const forgetCommand: CommandDefinition = {
   ],
   notes:
     'Exit codes: 0 forgotten, 3 forgotten, but something must be removed by hand,\n8 nothing was stored (the tombstone is written), 5 a run reads or sends customers',
-  action: forgetByAddress,
-};
-
-/** Deletes a customer's data by e-mail address and prints a certificate. */
-async function forgetByAddress(
-  output: Output,
-  given: string | undefined,
-  options: ForgetOptions,
-): Promise<ExitCode> {
-  const { askAddress } = await import('../terminal/ask-person.ts');
-  const { auditIn } = await import('../terminal/read-operator.ts');
-  const { forgetPerson } = await import('../../privacy/forget-person.ts');
-  const { dryRun: isDryRun = false, reason = null, ...others } = options;
-  const { config, change } = await openCommand(output, others);
-  const typed = given === undefined || given === '-' ? await askAddress('forget -') : given;
-  const certificate = await change((db) =>
-    forgetPerson(db, {
-      config,
-      typed,
-      isDryRun,
-      audit: (trx, record) => auditIn(trx)({ ...record, reason }),
-    }),
-  );
-  output.emit({ event: 'certificate', ...certificate, outOfReach: OUT_OF_REACH });
-  output.show(describeCertificate(certificate));
-  return hasKept(certificate) ? EXIT.rowsRejected : isUnknown(certificate) ? EXIT.nothingKnown : EXIT.ok;
-}
+  /** Deletes a customer's data by e-mail address and prints a certificate. */
+  async action({ output }, { address: given, dryRun: isDryRun = false, reason = null, ...others }) {
+    const { askAddress } = await import('../terminal/ask-person.ts');
+    const { auditIn } = await import('../terminal/read-operator.ts');
+    const { forgetPerson } = await import('../../privacy/forget-person.ts');
+    const { config, change } = await openCommand(output, others);
+    const typed = given === undefined || given === '-' ? await askAddress('forget -') : given;
+    const certificate = await change((db) =>
+      forgetPerson(db, {
+        config,
+        typed,
+        isDryRun,
+        audit: (trx, record) => auditIn(trx)({ ...record, reason }),
+      }),
+    );
+    output.emit({ event: 'certificate', ...certificate, outOfReach: OUT_OF_REACH });
+    output.show(describeCertificate(certificate));
+    return hasKept(certificate) ? EXIT.rowsRejected : isUnknown(certificate) ? EXIT.nothingKnown : EXIT.ok;
+  },
+});
 
 /** Describes what was removed about a customer, without the e-mail address. */
 function describeCertificate(certificate: Certificate): readonly Block[] {

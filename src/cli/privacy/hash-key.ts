@@ -4,13 +4,57 @@ import type { Database } from '../../db/connect.ts';
 import type { PreviousKey } from '../../intake/customers/rekey-customers.ts';
 import type { RecoverCustomersOptions } from '../../privacy/recover-customers.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import type { CommandDefinition, ConfigOptions, DecisionOptions } from '../command.ts';
-import { openCommand } from '../open/open-command.ts';
-import type { Output } from '../terminal/output.ts';
+import { defineCommand } from '../command.ts';
 import { usageError } from '../usage-error.ts';
 
+const retireCommand = defineCommand({
+  name: 'retire',
+  decides: { says: 'why', kept: 'in the audit' },
+  description: 'give up the previous key, and delete the customers who are known only under it',
+  /**
+   * Retires the previous key. Customers that are known only under it are given up: the next export that
+   * contains them submits them again.
+   */
+  async action({ output, open }, { reason }) {
+    const { config, change } = await open();
+    const previous = await change((db) => retire(db, { config, reason }));
+    output.emit({ event: 'hash_key_retired', ...previous });
+    output.print(
+      `The previous key is retired. ${plural(previous.customers, 'customer')} and ${plural(previous.forgotten, 'forgotten customer')} are no longer known. If an export names one of them, that customer is submitted again. Remove previous_hash_key from the configuration.`,
+    );
+  },
+});
+
+const lostCommand = defineCommand({
+  name: 'lost',
+  decides: { says: 'what happened', kept: 'in the audit' },
+  description:
+    'continue with a new key after you lost the old one: customers in exports that were read count as submitted',
+  async action({ output, open }, { reason }) {
+    const { readersOf } = await import('./customer-readers.ts');
+    const { auditIn } = await import('../terminal/read-operator.ts');
+    const { recoverCustomers } = await import('../../privacy/recover-customers.ts');
+    const { openSourceClients } = await import('../../store/source-clients.ts');
+    const { config, change } = await open();
+    const clients = openSourceClients();
+    const audit: RecoverCustomersOptions['audit'] = (trx, record) => auditIn(trx)({ ...record, reason });
+    const recovered = await change((db) =>
+      recoverCustomers(db, { config, readers: readersOf(config), clients, audit }),
+    ).finally(clients.close);
+    const { restored, customers, files, filesGone, forgotten } = recovered;
+    output.emit({ event: 'hash_key_replaced', ...recovered });
+    output.print(
+      `The new key is in force. ${plural(restored, 'customer')} from ${plural(files, 'file')} ${restored === 1 ? 'counts' : 'count'} as submitted; ${plural(customers, 'was', 'were')} known before. Files that were read before and are gone: ${formatCount(filesGone)}. Customers who were only in those files are submitted again when an export names them.`,
+    );
+    if (forgotten > 0)
+      output.warn(
+        `${plural(forgotten, 'customer')} had been forgotten, and it is no longer known who they were. Use your list of requests to forget them again before the next run.`,
+      );
+  },
+});
+
 /** `influencer-sync hash-key`: manages the replacement of the key with which customers are hashed. */
-export const hashKeyCommand: CommandDefinition = {
+export const hashKeyCommand = defineCommand({
   name: 'hash-key',
   summary: 'show who is known only under the previous key',
   description: 'show how many customers are known only under the previous key',
@@ -21,32 +65,16 @@ export const hashKeyCommand: CommandDefinition = {
       'delete the customers whom no export has named since',
     ],
   ],
-  action: showHashKey,
-  commands: [
-    {
-      name: 'retire',
-      decides: { says: 'why', kept: 'in the audit' },
-      description: 'give up the previous key, and delete the customers who are known only under it',
-      action: retireHashKey,
-    },
-    {
-      name: 'lost',
-      decides: { says: 'what happened', kept: 'in the audit' },
-      description:
-        'continue with a new key after you lost the old one: customers in exports that were read count as submitted',
-      action: replaceLostHashKey,
-    },
-  ],
-};
-
-/** Prints whether the previous key is still needed. */
-async function showHashKey(output: Output, options: ConfigOptions): Promise<void> {
-  const { readPreviousKey } = await import('../../intake/customers/rekey-customers.ts');
-  const { read } = await openCommand(output, options);
-  const previous = await read(readPreviousKey);
-  output.emit({ event: 'hash_key', ...previous });
-  output.print(describe(previous));
-}
+  /** Prints whether the previous key is still needed. */
+  async action({ output, open }) {
+    const { readPreviousKey } = await import('../../intake/customers/rekey-customers.ts');
+    const { read } = await open();
+    const previous = await read(readPreviousKey);
+    output.emit({ event: 'hash_key', ...previous });
+    output.print(describe(previous));
+  },
+  commands: [retireCommand, lostCommand],
+});
 
 function describe(previous: PreviousKey): string {
   const { fingerprint, rotatedAt, customers, customersInAll, forgotten, orders } = previous;
@@ -60,19 +88,6 @@ function describe(previous: PreviousKey): string {
   return customers + forgotten === 0
     ? `No customer is known only under the previous key any more${since}.${ofOrders} Remove previous_hash_key from the configuration${orders === 0 ? '' : ' when you accept that'}.`
     : `Known only under the previous key${since}: ${left}.${ofOrders} Keep previous_hash_key. Customers move to the new key when an export names them.`;
-}
-
-/**
- * Retires the previous key. Customers that are known only under it are given up: the next export that
- * contains them submits them again.
- */
-async function retireHashKey(output: Output, options: DecisionOptions): Promise<void> {
-  const { config, change } = await openCommand(output, options);
-  const previous = await change((db) => retire(db, { config, reason: options.reason }));
-  output.emit({ event: 'hash_key_retired', ...previous });
-  output.print(
-    `The previous key is retired. ${plural(previous.customers, 'customer')} and ${plural(previous.forgotten, 'forgotten customer')} are no longer known. If an export names one of them, that customer is submitted again. Remove previous_hash_key from the configuration.`,
-  );
 }
 
 async function retire(
@@ -107,27 +122,4 @@ async function retire(
       return previous;
     }),
   );
-}
-
-async function replaceLostHashKey(output: Output, options: DecisionOptions): Promise<void> {
-  const { readersOf } = await import('./customer-readers.ts');
-  const { auditIn } = await import('../terminal/read-operator.ts');
-  const { recoverCustomers } = await import('../../privacy/recover-customers.ts');
-  const { openSourceClients } = await import('../../store/source-clients.ts');
-  const { config, change } = await openCommand(output, options);
-  const { reason } = options;
-  const clients = openSourceClients();
-  const audit: RecoverCustomersOptions['audit'] = (trx, record) => auditIn(trx)({ ...record, reason });
-  const recovered = await change((db) =>
-    recoverCustomers(db, { config, readers: readersOf(config), clients, audit }),
-  ).finally(clients.close);
-  const { restored, customers, files, filesGone, forgotten } = recovered;
-  output.emit({ event: 'hash_key_replaced', ...recovered });
-  output.print(
-    `The new key is in force. ${plural(restored, 'customer')} from ${plural(files, 'file')} ${restored === 1 ? 'counts' : 'count'} as submitted; ${plural(customers, 'was', 'were')} known before. Files that were read before and are gone: ${formatCount(filesGone)}. Customers who were only in those files are submitted again when an export names them.`,
-  );
-  if (forgotten > 0)
-    output.warn(
-      `${plural(forgotten, 'customer')} had been forgotten, and it is no longer known who they were. Use your list of requests to forget them again before the next run.`,
-    );
 }

@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import {
   type Pruned,
   RETENTION_CLASSES,
@@ -8,13 +8,10 @@ import {
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { type Block, column, number, say, table } from '../../render/block.ts';
 import { formatBytes, formatCount, plural } from '../../render/text.ts';
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
-import type { Output } from '../terminal/output.ts';
-
-type PruneOptions = ConfigOptions & { readonly yes?: boolean };
+import { defineCommand } from '../command.ts';
 
 /** `influencer-sync prune`: lists or deletes data that is older than the periods in `retention`. */
-export const pruneCommand: CommandDefinition = {
+export const pruneCommand = defineCommand({
   name: 'prune',
   changes: true,
   summary: 'list data older than `retention`; with --yes, delete it',
@@ -24,48 +21,46 @@ export const pruneCommand: CommandDefinition = {
     ['prune', 'what would be deleted: table, rows, size, oldest'],
     ['prune --yes', 'delete it in small batches; Ctrl-C stops after a batch, and the next prune continues'],
   ],
-  action: pruneData,
-};
-
-/**
- * Deletes data that is older than its retention period, or only lists it (dry run).
- * @returns 130 if it was interrupted. Whatever was deleted stays deleted, and the next call continues.
- */
-async function pruneData(output: Output, options: PruneOptions): Promise<ExitCode> {
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-  const { listenForStop } = await import('../terminal/listen-for-stop.ts');
-  const { auditIn } = await import('../terminal/read-operator.ts');
-  const { inTransaction } = await import('../../db/in-transaction.ts');
-  const { prune } = await import('../../privacy/prune.ts');
-  const config = await openConfig(options);
-  const { retention } = config;
-  const isDryRun = options.yes !== true || options.dryRun === true;
-  const stopping = listenForStop({ warn: () => output.warn('Stopping after this batch.') });
-  try {
-    const pruned = await withDatabase(
-      config,
-      async (db) => {
-        const classes = sayRetention(retention);
-        const summary = `Deletes what is older than: ${classes}.`;
-        const record = {
-          action: 'prune',
-          subjectKind: 'table',
-          subject: null,
-          summary,
-          after: retention,
-        } as const;
-        if (!isDryRun && classes !== '') await inTransaction(db, (trx) => auditIn(trx)(record));
-        return prune(db, { retention, isDryRun, isOver: () => stopping.signal.aborted });
-      },
-      isDryRun ? { stopping, ...reading(output) } : { stopping },
-    );
-    for (const table of pruned.tables) output.emit({ event: isDryRun ? 'prunable' : 'pruned', ...table });
-    output.show(describePruned(pruned, { retention, isDryRun }));
-    return pruned.isCutShort ? EXIT.interrupted : EXIT.ok;
-  } finally {
-    stopping.ignore();
-  }
-}
+  /**
+   * Deletes data that is older than its retention period, or only lists it (dry run).
+   * @returns 130 if it was interrupted. Whatever was deleted stays deleted, and the next call continues.
+   */
+  async action({ output }, options) {
+    const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+    const { listenForStop } = await import('../terminal/listen-for-stop.ts');
+    const { auditIn } = await import('../terminal/read-operator.ts');
+    const { inTransaction } = await import('../../db/in-transaction.ts');
+    const { prune } = await import('../../privacy/prune.ts');
+    const config = await openConfig(options);
+    const { retention } = config;
+    const isDryRun = options.yes !== true || options.dryRun === true;
+    const stopping = listenForStop({ warn: () => output.warn('Stopping after this batch.') });
+    try {
+      const pruned = await withDatabase(
+        config,
+        async (db) => {
+          const classes = sayRetention(retention);
+          const summary = `Deletes what is older than: ${classes}.`;
+          const record = {
+            action: 'prune',
+            subjectKind: 'table',
+            subject: null,
+            summary,
+            after: retention,
+          } as const;
+          if (!isDryRun && classes !== '') await inTransaction(db, (trx) => auditIn(trx)(record));
+          return prune(db, { retention, isDryRun, isOver: () => stopping.signal.aborted });
+        },
+        isDryRun ? { stopping, ...reading(output) } : { stopping },
+      );
+      for (const table of pruned.tables) output.emit({ event: isDryRun ? 'prunable' : 'pruned', ...table });
+      output.show(describePruned(pruned, { retention, isDryRun }));
+      return pruned.isCutShort ? EXIT.interrupted : EXIT.ok;
+    } finally {
+      stopping.ignore();
+    }
+  },
+});
 
 /** Describes what was deleted or would be, and what is kept forever. */
 function describePruned(

@@ -1,10 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
-import { openCommand } from '../open/open-command.ts';
-import type { Output } from '../terminal/output.ts';
-import type { DoubtOptions } from './review-doubt.ts';
-import type { HeldOptions } from './review-held.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { defineCommand, parseId } from '../command.ts';
 
 /** The decisions about a doubt, of which only one can be made. */
 const DECISIONS: Readonly<Record<string, string>> = {
@@ -14,7 +10,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   acknowledge: 'for a double credit: you corrected it in the service',
 };
 
-export const reviewCommand: CommandDefinition = {
+export const reviewCommand = defineCommand({
   name: 'review',
   changes: true,
   summary: 'list doubts and held orders; decide about one or many',
@@ -65,41 +61,39 @@ export const reviewCommand: CommandDefinition = {
     ['review --held', 'each held order, why it is held, and what you can decide'],
     ["review --held --status shipped --credit --reason 'paid'", 'orders with this status count'],
   ],
-  action: performReview,
-};
-
-async function performReview(
-  output: Output,
-  entryId: string | undefined,
-  options: ConfigOptions & DoubtOptions & HeldOptions & { readonly held?: boolean; readonly all?: boolean },
-): Promise<ExitCode> {
-  const { reviewDoubt, reviewMany } = await import('./review-doubt.ts');
-  const { reviewHeld } = await import('./review-held.ts');
-  const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
-  const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
-  const { listDoubleCredits, listDoubts } = await import('../../reports/doubts/list-doubts.ts');
-  const { readDoubtHints } = await import('../../reports/money/reconcile-deals.ts');
-  const { describeAllDoubts } = await import('../../reports/doubts/doubts.ts');
-  const { accepted, writeOff, resend, acknowledge, credit, exclude, all } = options;
-  const { config, read, change } = await openCommand(output, options);
-  const isDecision = accepted ?? writeOff ?? resend ?? acknowledge ?? credit ?? exclude ?? all ?? false;
-  return (isDecision || entryId !== undefined ? change : read)(async (db) => {
-    if (options.held) return reviewHeld(db, { output, options });
-    if (options.all) return reviewMany({ db, config, output, options, entryId });
-    if (entryId !== undefined) return reviewDoubt({ db, output, entryId, options });
-    const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
-    const hints = await readDoubtHints(db, doubts);
-    for (const doubt of doubts)
-      output.emit({ event: 'doubt', ...doubt, totals: hints.get(doubt.entryId)?.counted ?? null });
-    const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
-    for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
-    const groups = await listHeldGroups(db, { job: options.job ?? null });
-    for (const group of groups) output.emit({ event: 'held_orders', ...group });
-    output.show([...describeAllDoubts({ doubts, hints, doubleCredits }), ...describeHeldOrders({ groups })]);
-    if (doubts.length + doubleCredits.length > 0) return EXIT.doubts;
-    return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
-  });
-}
+  async action({ output, open }, options) {
+    const { entry: entryId } = options;
+    const { reviewDoubt, reviewMany } = await import('./review-doubt.ts');
+    const { reviewHeld } = await import('./review-held.ts');
+    const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
+    const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
+    const { listDoubleCredits, listDoubts } = await import('../../reports/doubts/list-doubts.ts');
+    const { readDoubtHints } = await import('../../reports/money/reconcile-deals.ts');
+    const { describeAllDoubts } = await import('../../reports/doubts/doubts.ts');
+    const { accepted, writeOff, resend, acknowledge, credit, exclude, all } = options;
+    const { config, read, change } = await open();
+    const isDecision = accepted ?? writeOff ?? resend ?? acknowledge ?? credit ?? exclude ?? all ?? false;
+    return (isDecision || entryId !== undefined ? change : read)(async (db) => {
+      if (options.held) return reviewHeld(db, { output, options });
+      if (options.all) return reviewMany({ db, config, output, options, entryId });
+      if (entryId !== undefined) return reviewDoubt({ db, output, entryId, options });
+      const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
+      const hints = await readDoubtHints(db, doubts);
+      for (const doubt of doubts)
+        output.emit({ event: 'doubt', ...doubt, totals: hints.get(doubt.entryId)?.counted ?? null });
+      const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
+      for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
+      const groups = await listHeldGroups(db, { job: options.job ?? null });
+      for (const group of groups) output.emit({ event: 'held_orders', ...group });
+      output.show([
+        ...describeAllDoubts({ doubts, hints, doubleCredits }),
+        ...describeHeldOrders({ groups }),
+      ]);
+      if (doubts.length + doubleCredits.length > 0) return EXIT.doubts;
+      return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
+    });
+  },
+});
 
 /**
  * Parses `--older-than`.

@@ -1,8 +1,6 @@
 import { refusal } from '../../core/known-error.ts';
 import type { JobDecision } from '../../decisions/control-job.ts';
-import type { CommandDefinition, ConfigOptions, DecisionOptions } from '../command.ts';
-import { openCommand } from '../open/open-command.ts';
-import type { Output } from '../terminal/output.ts';
+import { defineCommand } from '../command.ts';
 
 const DECISIONS: Readonly<Record<JobDecision, string>> = {
   run_now: 'have `serve` run the job now, in addition to its schedule',
@@ -10,7 +8,7 @@ const DECISIONS: Readonly<Record<JobDecision, string>> = {
   resume: 'stop skipping the slots of a job, from the next one on',
 };
 
-export const jobsCommand: CommandDefinition = {
+export const jobsCommand = defineCommand({
   name: 'jobs',
   summary: 'list the jobs: last and next run, and whether they are paused',
   description: 'list the jobs: when each runs next, how its last run ended, and whether it is paused',
@@ -20,74 +18,67 @@ export const jobsCommand: CommandDefinition = {
     ["jobs resume orders --reason 'corrected'", 'run it again from the next slot on'],
     ["jobs run-now orders --reason 'corrected'", '`serve` starts a run within seconds'],
   ],
-  action: showJobs,
-  commands: (['run_now', 'pause', 'resume'] as const).map((decision) => ({
-    name: decision.replace('_', '-'),
-    decides: { says: 'why', kept: 'in ops.audit' },
-    description: DECISIONS[decision],
-    takes: [['<job>', 'name of the job']],
-    action: (output, job: string, options: DecisionOptions) =>
-      performControl(output, { job, decision, options }),
-  })),
-};
+  async action({ output, open }) {
+    const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
+    const { describeJobs } = await import('../../reports/runs/runs.ts');
+    const { listRuns } = await import('../../reports/runs/list-runs.ts');
+    const { isServed, listPausedJobs } = await import('../../reports/runs/list-slots.ts');
+    const { config, read } = await open();
+    const jobs = Object.values(config.jobs);
+    const slots = nextSlots(jobs, new Date());
+    const { paused, runs, served } = await read(async (db) => ({
+      paused: await listPausedJobs(db),
+      runs: await listRuns(db, { perJob: true, limit: MAX_JOBS }),
+      served: await isServed(db),
+    }));
+    const names = new Set([...jobs.map(({ name }) => name), ...paused.map(({ job }) => job)]);
+    const listed = [...names].map((name) => {
+      const { kind = null, schedule = null, timeZone = null, after = null } = config.jobs[name] ?? {};
+      return {
+        job: name,
+        kind,
+        schedule,
+        timeZone,
+        after,
+        nextSlot: slots.find(({ job }) => job === name)?.at ?? null,
+        lastRun: runs.find(({ job }) => job === name) ?? null,
+        paused: paused.find(({ job }) => job === name) ?? null,
+      };
+    });
+    for (const { lastRun, paused: pause, ...job } of listed)
+      output.emit({
+        event: 'job',
+        ...job,
+        last_run: lastRun === null ? null : { run_id: lastRun.runId, status: lastRun.status },
+        paused: pause === null ? null : { by: pause.pausedBy, since: pause.pausedAt, reason: pause.reason },
+      });
+    output.show(describeJobs(listed, served));
+  },
+  commands: (['run_now', 'pause', 'resume'] as const).map((decision) =>
+    defineCommand({
+      name: decision.replace('_', '-'),
+      decides: { says: 'why', kept: 'in ops.audit' },
+      description: DECISIONS[decision],
+      takes: [['<job>', 'name of the job']],
+      async action({ output, open }, { job, reason }) {
+        const { controlJob } = await import('../../decisions/control-job.ts');
+        const { config, decide } = await open();
+        const controlled = await decide((trx, here) =>
+          controlJob(trx, { jobs: config.jobs, job, decision, reason, ...here }),
+        );
+        if (controlled.kind === 'refused')
+          throw refusal({
+            code: 'job_unchanged',
+            message: controlled.why,
+            where: job,
+            help: 'See the state of each job: npx influencer-sync jobs',
+          });
+        output.emit({ event: 'job_changed', job, decision, audit_id: controlled.auditId });
+        output.print(controlled.summary);
+      },
+    }),
+  ),
+});
 
 /** Maximum number of jobs. Jobs of earlier configurations have runs too. */
 const MAX_JOBS = 1_000;
-
-async function showJobs(output: Output, options: ConfigOptions): Promise<void> {
-  const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
-  const { describeJobs } = await import('../../reports/runs/runs.ts');
-  const { listRuns } = await import('../../reports/runs/list-runs.ts');
-  const { isServed, listPausedJobs } = await import('../../reports/runs/list-slots.ts');
-  const { config, read } = await openCommand(output, options);
-  const jobs = Object.values(config.jobs);
-  const slots = nextSlots(jobs, new Date());
-  const { paused, runs, served } = await read(async (db) => ({
-    paused: await listPausedJobs(db),
-    runs: await listRuns(db, { perJob: true, limit: MAX_JOBS }),
-    served: await isServed(db),
-  }));
-  const names = new Set([...jobs.map(({ name }) => name), ...paused.map(({ job }) => job)]);
-  const listed = [...names].map((name) => {
-    const { kind = null, schedule = null, timeZone = null, after = null } = config.jobs[name] ?? {};
-    return {
-      job: name,
-      kind,
-      schedule,
-      timeZone,
-      after,
-      nextSlot: slots.find(({ job }) => job === name)?.at ?? null,
-      lastRun: runs.find(({ job }) => job === name) ?? null,
-      paused: paused.find(({ job }) => job === name) ?? null,
-    };
-  });
-  for (const { lastRun, paused: pause, ...job } of listed)
-    output.emit({
-      event: 'job',
-      ...job,
-      last_run: lastRun === null ? null : { run_id: lastRun.runId, status: lastRun.status },
-      paused: pause === null ? null : { by: pause.pausedBy, since: pause.pausedAt, reason: pause.reason },
-    });
-  output.show(describeJobs(listed, served));
-}
-
-async function performControl(
-  output: Output,
-  control: { readonly job: string; readonly decision: JobDecision; readonly options: DecisionOptions },
-): Promise<void> {
-  const { controlJob } = await import('../../decisions/control-job.ts');
-  const { job, decision, options } = control;
-  const { config, decide } = await openCommand(output, options);
-  const controlled = await decide((trx, here) =>
-    controlJob(trx, { jobs: config.jobs, job, decision, reason: options.reason, ...here }),
-  );
-  if (controlled.kind === 'refused')
-    throw refusal({
-      code: 'job_unchanged',
-      message: controlled.why,
-      where: job,
-      help: 'See the state of each job: npx influencer-sync jobs',
-    });
-  output.emit({ event: 'job_changed', job, decision, audit_id: controlled.auditId });
-  output.print(controlled.summary);
-}

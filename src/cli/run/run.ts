@@ -1,18 +1,15 @@
-import type { ExitCode } from '../../core/exit-code.ts';
-import { type CommandDefinition, NO_WAIT, type Parameter, parseCount, WAIT } from '../command.ts';
-import type { Output } from '../terminal/output.ts';
-import type { RunCommandOptions } from './perform-job.ts';
+import { defineCommand, NO_WAIT, parseCount, WAIT } from '../command.ts';
 
 const JOB = 'name of the job in the configuration; the only one if you omit it';
 
-const READ_OPTIONS: readonly Parameter[] = [
+const READ_OPTIONS = [
   ['--file <text>', 'read only files whose address contains this text'],
   ['--allow-empty', 'succeed even if there are no files'],
   WAIT,
   NO_WAIT,
-];
+] as const;
 
-export const runCommand: CommandDefinition = {
+export const runCommand = defineCommand({
   name: 'run',
   changes: true,
   description: 'run a job once: read new files and do its work',
@@ -47,11 +44,15 @@ export const runCommand: CommandDefinition = {
     ],
     ['run attribute-orders --json | tail -n 1', 'the run_finished event, for a program'],
   ],
-  action: (output, jobName: string | undefined, options: RunCommandOptions) =>
-    perform(output, jobName, { options, isPlan: options.dryRun === true }),
-};
+  action: async ({ output }, { job: jobName, ...options }) =>
+    (await import('./perform-job.ts')).performJob(output, {
+      jobName,
+      options,
+      isPlan: options.dryRun === true,
+    }),
+});
 
-export const planCommand: CommandDefinition = {
+export const planCommand = defineCommand({
   name: 'plan',
   summary: 'show what `run` would do: reads all, and sends nothing',
   description: 'show what `run` would do now; reads everything, stores nothing and sends nothing',
@@ -60,14 +61,6 @@ export const planCommand: CommandDefinition = {
     ['plan attribute-orders', 'for a person'],
     ['plan attribute-orders --json', 'for a program'],
   ],
-  action: (output, jobName: string | undefined, options: RunCommandOptions) =>
-    perform(output, jobName, { options, isPlan: true }),
-};
-
-async function perform(
-  output: Output,
-  jobName: string | undefined,
-  request: { readonly options: RunCommandOptions; readonly isPlan: boolean },
-): Promise<ExitCode> {
-  return (await import('./perform-job.ts')).performJob(output, { jobName, ...request });
-}
+  action: async ({ output }, { job: jobName, ...options }) =>
+    (await import('./perform-job.ts')).performJob(output, { jobName, options, isPlan: true }),
+});

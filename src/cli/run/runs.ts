@@ -1,10 +1,6 @@
-import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
-import { openCommand } from '../open/open-command.ts';
-import type { Output } from '../terminal/output.ts';
+import { defineCommand, parseCount } from '../command.ts';
 
-type Options = ConfigOptions & { readonly job?: string; readonly limit: number };
-
-export const runsCommand: CommandDefinition = {
+export const runsCommand = defineCommand({
   name: 'runs',
   summary: 'list runs, newest first, and runs that did not happen',
   description: 'list runs, newest first, and runs that were due but did not happen',
@@ -17,30 +13,27 @@ export const runsCommand: CommandDefinition = {
     ['runs', 'the last 20 runs'],
     ['runs --job attribute-orders --limit 3', 'the last three of one job'],
   ],
-  action: showRuns,
-};
-
-async function showRuns(output: Output, options: Options): Promise<void> {
-  const { didOf, findJob } = await import('../../../jobs/index.ts');
-  const { listRuns } = await import('../../reports/runs/list-runs.ts');
-  const { listSlotTroubles } = await import('../../reports/runs/list-slots.ts');
-  const { section } = await import('../../render/block.ts');
-  const { describeRuns, describeSlotTroubles } = await import('../../reports/runs/runs.ts');
-  const { job, limit } = options;
-  const which = job === undefined ? { limit } : { job, limit };
-  const { config, read } = await openCommand(output, options);
-  const { runs, troubles } = await read(async (db) => ({
-    runs: await listRuns(db, which),
-    troubles: await listSlotTroubles(db, which),
-  }));
-  // A job with runs may be missing from the configuration, for example the job of a backfill. A job without runs
-  // must be in it.
-  if (job !== undefined && runs.length === 0) findJob(config, job);
-  for (const run of runs) output.emit({ event: 'run', ...run });
-  for (const slot of troubles) output.emit({ event: 'slot', ...slot });
-  const title = runs.length === 0 ? 'Nothing has run yet' : 'Runs, newest first';
-  output.show([
-    ...section(title, runs.length === 0 ? {} : { parts: describeRuns(runs, didOf) }),
-    ...describeSlotTroubles(troubles),
-  ]);
-}
+  async action({ output, open }, { job, limit }) {
+    const { didOf, findJob } = await import('../../../jobs/index.ts');
+    const { listRuns } = await import('../../reports/runs/list-runs.ts');
+    const { listSlotTroubles } = await import('../../reports/runs/list-slots.ts');
+    const { section } = await import('../../render/block.ts');
+    const { describeRuns, describeSlotTroubles } = await import('../../reports/runs/runs.ts');
+    const which = job === undefined ? { limit } : { job, limit };
+    const { config, read } = await open();
+    const { runs, troubles } = await read(async (db) => ({
+      runs: await listRuns(db, which),
+      troubles: await listSlotTroubles(db, which),
+    }));
+    // A job with runs may be missing from the configuration, for example the job of a backfill. A job without runs
+    // must be in it.
+    if (job !== undefined && runs.length === 0) findJob(config, job);
+    for (const run of runs) output.emit({ event: 'run', ...run });
+    for (const slot of troubles) output.emit({ event: 'slot', ...slot });
+    const title = runs.length === 0 ? 'Nothing has run yet' : 'Runs, newest first';
+    output.show([
+      ...section(title, runs.length === 0 ? {} : { parts: describeRuns(runs, didOf) }),
+      ...describeSlotTroubles(troubles),
+    ]);
+  },
+});

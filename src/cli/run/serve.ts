@@ -1,7 +1,6 @@
-import { type CommandDefinition, parsePort } from '../command.ts';
-import type { ServeOptions } from './perform-serve.ts';
+import { defineCommand, parsePort } from '../command.ts';
 
-export const serveCommand: CommandDefinition = {
+export const serveCommand = defineCommand({
   name: 'serve',
   summary: 'run jobs on their schedules, with the console and metrics',
   description:
@@ -18,6 +17,5 @@ export const serveCommand: CommandDefinition = {
     ['serve --env-file .env', 'with variables from a file'],
     ['status', 'in another terminal: what comes next, what was missed, the state of all jobs'],
   ],
-  action: async (output, options: ServeOptions) =>
-    (await import('./perform-serve.ts')).performServe(output, options),
-};
+  action: async ({ output }, options) => (await import('./perform-serve.ts')).performServe(output, options),
+});

@@ -1,10 +1,8 @@
-import type { Command } from 'commander';
-import type { CommandDefinition } from '../command.ts';
+import { defineCommand } from '../command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
 
-export const completionCommand: CommandDefinition = {
+export const completionCommand = defineCommand({
   name: 'completion',
   summary: 'print the completion script of a shell',
   description: 'print a script that completes commands, jobs, sources and layouts in a shell',
@@ -16,17 +14,17 @@ export const completionCommand: CommandDefinition = {
     ['completion fish > ~/.config/fish/completions/influencer-sync.fish', 'fish'],
   ],
   notes: 'It completes `influencer-sync` as installed globally or by an alias, not `npx influencer-sync`.',
-  action: async (output, shell: Shell) => (await import('./complete-words.ts')).printScript(output, shell),
-};
+  action: async ({ output }, { shell }) => (await import('./complete-words.ts')).printScript(output, shell),
+});
 
 /** The command that the completion scripts call. */
-export const completeWordsCommand: CommandDefinition = {
+export const completeWordsCommand = defineCommand({
   name: 'complete-words',
   description: 'print the possible completions of the last word',
   isHidden: true,
   readsConfig: false,
   takes: [['[words...]', '']],
   adjust: (command) => command.allowUnknownOption(),
-  action: async (output, words: readonly string[], _options: object, self: Command) =>
+  action: async ({ output, self }, { words }) =>
     (await import('./complete-words.ts')).completeWords(output, words, self),
-};
+});

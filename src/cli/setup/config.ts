@@ -1,6 +1,6 @@
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import { defineCommand } from '../command.ts';
 
-export const configCommand: CommandDefinition = {
+export const configCommand = defineCommand({
   name: 'config',
   description: 'show every setting, and where its value comes from',
   readsConfig: false,
@@ -10,13 +10,12 @@ export const configCommand: CommandDefinition = {
   ],
   notes: 'Secrets are masked: it says only whether they are set.',
   commands: [
-    {
+    defineCommand({
       name: 'show',
       isDefault: true,
       description:
         'print every setting and where its value comes from: the file, the environment or the default',
-      action: async (output, options: ConfigOptions) =>
-        (await import('./show-config.ts')).showConfig(output, options),
-    },
+      action: async ({ output }, options) => (await import('./show-config.ts')).showConfig(output, options),
+    }),
   ],
-};
+});

@@ -1,7 +1,6 @@
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
-import type { LayoutTestOptions } from './manage-layouts.ts';
+import { defineCommand } from '../command.ts';
 
-export const layoutsCommand: CommandDefinition = {
+export const layoutsCommand = defineCommand({
   name: 'layouts',
   description: 'list the layouts, and what a source must set for each',
   examples: [
@@ -9,10 +8,9 @@ export const layoutsCommand: CommandDefinition = {
     ['layouts test export.csv', 'which layout fits this file, and how it is read'],
     ['layouts test export.csv --layout my-shop', 'how your own layout reads it'],
   ],
-  action: async (output, options: ConfigOptions) =>
-    (await import('./manage-layouts.ts')).listLayouts(output, options),
+  action: async ({ output }, options) => (await import('./manage-layouts.ts')).listLayouts(output, options),
   commands: [
-    {
+    defineCommand({
       name: 'test',
       description: 'show how a layout reads a file: its columns, rows and faults',
       takes: [
@@ -24,8 +22,8 @@ export const layoutsCommand: CommandDefinition = {
         ['--decimal-mark <mark>', 'the mark before the decimals, if no amount shows it', ['.', ',']],
         ['--encoding <name>', 'encoding, if the letters do not show it'],
       ],
-      action: async (output, file: string, options: LayoutTestOptions) =>
+      action: async ({ output }, { file, ...options }) =>
         (await import('./manage-layouts.ts')).testLayout(output, file, options),
-    },
+    }),
   ],
-};
+});

@@ -1,7 +1,6 @@
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
-import type { Output } from '../terminal/output.ts';
+import { defineCommand } from '../command.ts';
 
-export const migrateCommand: CommandDefinition = {
+export const migrateCommand = defineCommand({
   name: 'migrate',
   changes: true,
   description: 'create or update the tables and views of the database',
@@ -16,48 +15,43 @@ export const migrateCommand: CommandDefinition = {
     ['migrate --config /etc/sync/pipeline.yaml', 'another configuration'],
     ['migrate --roles', 'also the roles, or their rights after an upgrade'],
   ],
-  action: performMigrations,
-};
-
-async function performMigrations(
-  output: Output,
-  options: ConfigOptions & { readonly roles?: boolean },
-): Promise<void> {
-  const { isNewEmbedded, openConfig, withDatabase } = await import('../open/open-config.ts');
-  const { createRoles, rolesNeedAServer } = await import('../../db/create-roles.ts');
-  const { migrate, pendingMigrations } = await import('../../db/migrate.ts');
-  const { makeQueues } = await import('../open/open-workers.ts');
-  const config = await openConfig(options);
-  const withRoles = options.roles === true;
-  if (withRoles && config.database.url === '') throw rolesNeedAServer();
-  if (options.dryRun === true) {
-    if (isNewEmbedded(config)) {
-      output.print('Would create the embedded database, with its tables. Nothing was changed.');
+  async action({ output }, options) {
+    const { isNewEmbedded, openConfig, withDatabase } = await import('../open/open-config.ts');
+    const { createRoles, rolesNeedAServer } = await import('../../db/create-roles.ts');
+    const { migrate, pendingMigrations } = await import('../../db/migrate.ts');
+    const { makeQueues } = await import('../open/open-workers.ts');
+    const config = await openConfig(options);
+    const withRoles = options.roles === true;
+    if (withRoles && config.database.url === '') throw rolesNeedAServer();
+    if (options.dryRun === true) {
+      if (isNewEmbedded(config)) {
+        output.print('Would create the embedded database, with its tables. Nothing was changed.');
+        return;
+      }
+      const pending = await withDatabase(config, pendingMigrations, { migrated: false });
+      output.emit({ event: 'dry_run', pending, roles: withRoles });
+      const would = [
+        ...(pending.length === 0 ? [] : [`apply ${sayMigrations(pending)}`]),
+        ...(withRoles ? ['create the roles, or correct their rights'] : []),
+      ];
+      output.print(would.length === 0 ? UP_TO_DATE : `Would ${would.join(', and ')}. Nothing was changed.`);
       return;
     }
-    const pending = await withDatabase(config, pendingMigrations, { migrated: false });
-    output.emit({ event: 'dry_run', pending, roles: withRoles });
-    const would = [
-      ...(pending.length === 0 ? [] : [`apply ${sayMigrations(pending)}`]),
-      ...(withRoles ? ['create the roles, or correct their rights'] : []),
-    ];
-    output.print(would.length === 0 ? UP_TO_DATE : `Would ${would.join(', and ')}. Nothing was changed.`);
-    return;
-  }
-  const applied = await withDatabase(
-    config,
-    async (db) => {
-      const names = await migrate(db);
-      await makeQueues(db, config);
-      if (withRoles) await createRoles(db);
-      return names;
-    },
-    { migrated: false },
-  );
-  output.emit({ event: 'migrated', applied, roles: withRoles });
-  output.print(applied.length === 0 ? UP_TO_DATE : `Applied ${sayMigrations(applied)}.`);
-  if (withRoles) output.print(ROLES);
-}
+    const applied = await withDatabase(
+      config,
+      async (db) => {
+        const names = await migrate(db);
+        await makeQueues(db, config);
+        if (withRoles) await createRoles(db);
+        return names;
+      },
+      { migrated: false },
+    );
+    output.emit({ event: 'migrated', applied, roles: withRoles });
+    output.print(applied.length === 0 ? UP_TO_DATE : `Applied ${sayMigrations(applied)}.`);
+    if (withRoles) output.print(ROLES);
+  },
+});
 
 const UP_TO_DATE = 'The database is up to date.';
 
