@@ -37,7 +37,7 @@ export type Parameter = readonly [
 /** @param before the value that the option has already, if it is given several times. */
 type Parser = (text: string, before: never) => unknown;
 
-type Parameters = readonly Parameter[];
+export type Parameters = readonly Parameter[];
 
 type Decision = { readonly says: string; readonly kept: string };
 
@@ -124,6 +124,9 @@ type Given<Requires extends Parameters, Takes extends Parameters, Decides> = Con
   Values<Requires[number] | Certain<Takes[number]>> &
   Partial<Values<Exclude<Takes[number], Certain<Takes[number]>>>> &
   (Decides extends Decision ? { readonly reason: string } : unknown);
+
+/** What an action is given by its parameters, for functions that it calls. */
+export type GivenBy<Takes extends Parameters> = Given<[], Takes, undefined>;
 
 /** Defines a command. Its action is given what its parameters say, by their names. */
 export function defineCommand<

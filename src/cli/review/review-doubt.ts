@@ -14,32 +14,13 @@ import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
 import { decideMany } from './decide-many.ts';
-
-/** Which doubts a person decides about, and how. */
-export type DoubtOptions = {
-  readonly job?: string;
-  /** The reason of the doubt. */
-  readonly why?: string;
-  readonly forDeal?: string;
-  /** In milliseconds. */
-  readonly olderThan?: number;
-  readonly accepted?: boolean;
-  readonly writeOff?: boolean;
-  readonly resend?: boolean;
-  readonly acknowledge?: boolean;
-  /** The deal and the collaboration that were credited. */
-  readonly deal?: string;
-  readonly collab?: string;
-  readonly reason?: string;
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-};
+import type { ReviewOptions } from './review.ts';
 
 type Review = {
   readonly db: Database;
   readonly output: Output;
   readonly entryId: string;
-  readonly options: DoubtOptions;
+  readonly options: ReviewOptions;
 };
 
 /**
@@ -80,7 +61,7 @@ export async function reviewDoubt({ db, output, entryId, options }: Review): Pro
   return EXIT.ok;
 }
 
-function chosenDecision({ accepted, writeOff, resend, acknowledge }: DoubtOptions): Decision {
+function chosenDecision({ accepted, writeOff, resend, acknowledge }: ReviewOptions): Decision {
   if (accepted) return 'accepted';
   if (writeOff) return 'write_off';
   if (resend) return 'resend';

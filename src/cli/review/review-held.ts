@@ -16,21 +16,7 @@ import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
-
-/** Which held orders a person decides about, and how. */
-export type HeldOptions = {
-  readonly job?: string;
-  readonly source?: string;
-  /** The reason for which they are held. */
-  readonly why?: string;
-  readonly status?: string;
-  readonly order?: readonly string[];
-  readonly credit?: boolean;
-  readonly exclude?: boolean;
-  readonly reason?: string;
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-};
+import type { ReviewOptions } from './review.ts';
 
 const SHOWN_ORDERS = 50;
 
@@ -42,7 +28,7 @@ const SHOWN_ORDERS = 50;
  */
 export async function reviewHeld(
   db: Database,
-  { output, options }: { output: Output; options: HeldOptions },
+  { output, options }: { output: Output; options: ReviewOptions },
 ): Promise<ExitCode> {
   const filter: HeldFilter = {
     job: options.job ?? null,

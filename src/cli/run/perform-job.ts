@@ -22,7 +22,6 @@ import { linkToTrace } from '../../reports/runs/runs.ts';
 import type { RunSurroundings } from '../../runs/record-run.ts';
 import { describeStop, runJob } from '../../runs/run-job.ts';
 import { type Client, observeClient } from '../../service/client.ts';
-import type { ConfigOptions } from '../command.ts';
 import { openConfig } from '../open/open-config.ts';
 import { withProcess, withRunSurroundings } from '../open/open-process.ts';
 import type { OpenTelemetry } from '../open/open-telemetry.ts';
@@ -31,17 +30,7 @@ import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { givenReason, requireReason, usageError } from '../usage-error.ts';
 import { pingStart } from './notify-after.ts';
-
-export type RunCommandOptions = ConfigOptions & {
-  readonly limit?: number;
-  readonly file?: string;
-  readonly allowEmpty?: boolean;
-  readonly wait?: boolean;
-  readonly yes?: boolean;
-  readonly newLedger?: boolean;
-  readonly reason?: string;
-  readonly report?: string;
-};
+import type { RunCommandOptions } from './run.ts';
 
 type Request = {
   readonly jobName?: string | undefined;

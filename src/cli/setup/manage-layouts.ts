@@ -37,15 +37,7 @@ import {
 import { findConfig } from '../open/find-config.ts';
 import { openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
-
-export type LayoutTestOptions = ConfigOptions & {
-  readonly layout?: string;
-  readonly timeZone?: string;
-  readonly currency?: string;
-  readonly dateOrder?: 'MDY' | 'DMY';
-  readonly decimalMark?: '.' | ',';
-  readonly encoding?: string;
-};
+import type { LayoutTestOptions } from './layouts.ts';
 
 /** Lists every layout that a configuration can use. The configuration itself need not exist. */
 export async function listLayouts(output: Output, options: ConfigOptions): Promise<void> {
