@@ -88,8 +88,8 @@ export type Change = {
   /** @throws Refused if this person may not decide so. */
   requireRight(permission: Permission): void;
   /**
-   * Writes the audit record; its summary is shown to the person.
-   * @returns the id that `perform` must return.
+   * Writes the audit record, which every action must; its summary is shown to the person.
+   * @returns its id.
    */
   audit(record: ActorlessRecord): Promise<string>;
   /** Who decides and why, and how that is recorded, for what decides in the same way for commands. */
@@ -110,16 +110,15 @@ type ActionDefinition<Form> = {
   /** Fields of the form besides the reason. All values arrive as text. */
   readonly form: z.ZodType<Form>;
   /**
-   * Carries out the action.
-   * @returns the id of the audit record.
+   * Carries out the action, with its audit record.
    * @throws Refused with the reason; then nothing was changed.
    */
-  readonly perform: (change: Change, form: Form) => Promise<string>;
+  readonly perform: (change: Change, form: Form) => Promise<unknown>;
 };
 
 /** A parsed form: the action to perform, or the problems, each a sentence for the person. */
 type ReadForm =
-  | { readonly perform: (change: Omit<Change, 'reason' | 'by'>) => Promise<string> }
+  | { readonly perform: (change: Omit<Change, 'reason' | 'by'>) => Promise<unknown> }
   | { readonly problems: readonly string[] };
 
 /** An action without the type of its form. */

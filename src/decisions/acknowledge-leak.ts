@@ -12,16 +12,16 @@ export type LeakToAcknowledge = Pick<DecidedWhy, 'reason' | 'audit'> & {
  * Records that a person has checked a code that may have leaked. The leak is not reported as new for 30 days.
  * Commands and the console both call this function.
  *
- * @returns the id of the audit record. Null if the code is not flagged; nothing is written then.
+ * @returns false if the code is not flagged; nothing is written then.
  */
 export async function acknowledgeLeak(
   trx: DatabaseTransaction,
   { code, reason, now, audit }: LeakToAcknowledge,
-): Promise<string | null> {
+): Promise<boolean> {
   const leak = (await findLeaks(trx, { now })).find((one) => one.code === code);
-  if (leak === undefined) return null;
+  if (leak === undefined) return false;
   const { since, orders, withoutLink } = leak;
-  return audit({
+  await audit({
     action: 'acknowledge_leak',
     subjectKind: 'code',
     subject: code,
@@ -29,4 +29,5 @@ export async function acknowledgeLeak(
     reason,
     after: { since, orders, without_link: withoutLink },
   });
+  return true;
 }

@@ -14,10 +14,6 @@ export type MonthToClose = DecidedWhy & {
   readonly exchange: Exchange | null;
 };
 
-export type MonthClosed =
-  | (Extract<Closing, { readonly kind: 'closed' }> & { readonly auditId: string })
-  | Exclude<Closing, { readonly kind: 'closed' }>;
-
 /**
  * Closes a month permanently and records who closed it. Commands and the console both call this function, and then
  * `keepEarnings`: until then, lists of what is open still have what the month contains.
@@ -25,11 +21,11 @@ export type MonthClosed =
 export async function closeMonth(
   trx: DatabaseTransaction,
   { month, rules, exchange, reason, decidedBy, audit }: MonthToClose,
-): Promise<MonthClosed> {
+): Promise<Closing> {
   const closing = await closeStatement(trx, { month, rules, exchange, closedBy: decidedBy, reason });
   if (closing.kind !== 'closed') return closing;
   const { lines, hash } = closing;
-  const auditId = await audit({
+  await audit({
     action: 'close_statement',
     subjectKind: 'statement',
     subject: month,
@@ -37,13 +33,13 @@ export async function closeMonth(
     reason,
     after: { lines, hash },
   });
-  return { ...closing, auditId };
+  return closing;
 }
 
 /** Explains, in sentences, why a month was not closed and what to do. */
 export function whyNotClosed(
   month: string,
-  closing: Exclude<MonthClosed, { readonly kind: 'closed' }>,
+  closing: Exclude<Closing, { readonly kind: 'closed' }>,
 ): { readonly message: string; readonly help: string } {
   switch (closing.kind) {
     case 'closed_already':

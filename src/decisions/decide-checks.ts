@@ -11,8 +11,6 @@ import type { Decided, DecidedWhy } from '../ops/record-audit.ts';
 
 export type Acknowledged = {
   readonly findings: readonly AcknowledgedFinding[];
-  /** The ids of the audit records, in the order of `findings`. */
-  readonly auditIds: readonly string[];
   /** Number of held files that the next run reads, because every finding that held them is acknowledged. */
   readonly released: number;
   /** Findings that still hold the other files. */
@@ -29,36 +27,33 @@ export async function acknowledgeChecks(
 ): Promise<Acknowledged> {
   const { findingIds, reason, decidedBy, audit } = options;
   const findings = await acknowledgeFindings(trx, { findingIds, reason, acknowledgedBy: decidedBy });
-  const auditIds: string[] = [];
   for (const { findingId, check, source, uri, message } of findings)
-    auditIds.push(
-      await audit({
-        action: 'acknowledge_check',
-        subjectKind: 'check',
-        subject: findingId,
-        summary: `${fileName(uri)} (source ${source}) is right. ${check}: ${message}`,
-        reason,
-        before: { acknowledged: false },
-        after: { acknowledged: true },
-      }),
-    );
+    await audit({
+      action: 'acknowledge_check',
+      subjectKind: 'check',
+      subject: findingId,
+      summary: `${fileName(uri)} (source ${source}) is right. ${check}: ${message}`,
+      reason,
+      before: { acknowledged: false },
+      after: { acknowledged: true },
+    });
   const held = [
     ...new Set(findings.flatMap(({ verdict, sourceFileId }) => (verdict === 'held' ? [sourceFileId] : []))),
   ];
   const still = await listStillHeld(trx, held);
   const free = held.filter((id) => !still.some(({ sourceFileId }) => sourceFileId === id));
   const released = await requestReread(trx, { sourceFileIds: free, requestedBy: decidedBy });
-  return { findings, auditIds, released, stillHeldBy: still.map(({ findingId }) => findingId) };
+  return { findings, released, stillHeldBy: still.map(({ findingId }) => findingId) };
 }
 
-/** Records that a person expects unusual amounts of orders on a date. @returns the id of the audit record. */
+/** Records that a person expects unusual amounts of orders on a date. */
 export async function expectDate(
   trx: DatabaseTransaction,
   options: Decided & { readonly day: string; readonly name: string; readonly source: string | null },
-): Promise<string> {
+): Promise<void> {
   const { day, name, source, decidedBy, audit } = options;
   const former = await addExpectedDate(trx, { day, name, source, createdBy: decidedBy });
-  return audit({
+  await audit({
     action: 'expect_date',
     subjectKind: 'check',
     subject: day,

@@ -60,7 +60,7 @@ export async function addClaims(
     /** What is wrong with lines that are not among them, for the summary. */
     readonly unusable?: readonly string[];
   },
-): Promise<InsertedClaims & { readonly auditId: string }> {
+): Promise<InsertedClaims> {
   const inserted = await insertClaims(trx, { lines, file, deadline, addedBy: decidedBy });
   const { added, completed, contradictions } = inserted;
   const known = lines.length - added.length;
@@ -68,7 +68,7 @@ export async function addClaims(
     completed.length + contradictions.length === 0
       ? ''
       : ` They completed ${plural(completed.length, 'claim')}, and ${plural(contradictions.length, 'value')} that an open claim states otherwise ${contradictions.length === 1 ? 'was' : 'were'} not taken.`;
-  const auditId = await audit({
+  await audit({
     action: 'add_claims',
     subjectKind: 'claim',
     subject: null,
@@ -76,13 +76,13 @@ export async function addClaims(
     summary: `Added ${plural(added.length, 'claim')}; ${plural(known, 'line')} ${known === 1 ? 'was' : 'were'} known already.${more}${unusable.length === 0 ? '' : ` These lines were not added. ${unusable.join(' ')}`}`,
     after: { added: added.length, known, completed },
   });
-  return { ...inserted, auditId };
+  return inserted;
 }
 
 /**
  * Gives one creator the answers to all claims. Those that are final are kept; a claim whose answer waits for something
  * stays open, and gets another answer later.
- * @returns all claims of the creator that are not withdrawn, and the id of the audit record; null: there is none.
+ * @returns all claims of the creator that are not withdrawn; null: there is none.
  */
 export async function answerCreator(
   trx: DatabaseTransaction,
@@ -93,7 +93,7 @@ export async function answerCreator(
     decidedBy,
     audit,
   }: Decided & { readonly creator: string; readonly reason?: string | null; readonly rules: ClaimRules },
-): Promise<{ readonly claims: readonly AnsweredClaim[]; readonly auditId: string } | null> {
+): Promise<readonly AnsweredClaim[] | null> {
   const open = await readClaims(trx, { creator, state: 'open' }, rules);
   const final = open.filter(({ answer }) => FINAL_ANSWERS.includes(answer.kind));
   await keepAnswers(
@@ -103,7 +103,7 @@ export async function answerCreator(
   );
   const claims = await readReply(trx, creator, rules);
   if (claims.length === 0) return null;
-  const auditId = await audit({
+  await audit({
     action: 'answer_claims',
     subjectKind: 'claim',
     subject: null,
@@ -111,7 +111,7 @@ export async function answerCreator(
     summary: `Answered ${plural(final.length, 'claim')} of a creator. Still open, because their answers wait for something: ${open.length - final.length}.`,
     after: { answered: final.map(({ claimId }) => claimId) },
   });
-  return { claims, auditId };
+  return claims;
 }
 
 /** Reads the answers for a creator: those that were given, and what is said of open claims now. */
@@ -125,7 +125,7 @@ export async function readReply(
 }
 
 export type ClaimClosing =
-  | { readonly kind: 'closed'; readonly auditId: string }
+  | { readonly kind: 'closed' }
   | { readonly kind: 'missing' }
   /** The claim is in this state already. */
   | { readonly kind: 'same' };
@@ -155,7 +155,7 @@ export async function closeClaim(
     if (answer !== undefined) await keepAnswers(trx, [{ claimId, ...answer }], decidedBy);
   }
   await setClaimState(trx, { claimId, state, by: decidedBy, reason });
-  const auditId = await audit({
+  await audit({
     action: 'close_claim',
     subjectKind: 'claim',
     subject: claimId,
@@ -164,5 +164,5 @@ export async function closeClaim(
     before: { state: claim.state },
     after: { state },
   });
-  return { kind: 'closed', auditId };
+  return { kind: 'closed' };
 }

@@ -23,7 +23,7 @@ export type HeldDecision = DecidedWhy & {
 };
 
 export type DecidedHeld =
-  | { readonly kind: 'decided'; readonly orders: number; readonly auditId: string }
+  | { readonly kind: 'decided'; readonly orders: number }
   | { readonly kind: 'none' }
   | { readonly kind: 'changed'; readonly groups: readonly HeldGroup[] }
   | Obstacle;
@@ -59,7 +59,7 @@ export async function decideHeld(
   await storeRulings(trx, { subjects: subjectsOf(held, { filter, decision }), decision, decidedBy });
   const orders = countHeld(groups);
   const ids = [...new Set(held.map(({ orderId }) => orderId))];
-  const auditId = await audit({
+  await audit({
     action: 'decide_held_orders',
     subjectKind: 'order',
     subject: ids.length > MOST_NAMED ? null : ids.join(' '),
@@ -68,7 +68,7 @@ export async function decideHeld(
     filter,
     after: { decision, orders, groups },
   });
-  return { kind: 'decided', orders, auditId };
+  return { kind: 'decided', orders };
 }
 
 /** Finds why the orders of a filter cannot be credited together. Null: they can. */

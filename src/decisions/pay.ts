@@ -42,8 +42,6 @@ export type Proposed = {
   readonly proposalId: string | null;
   /** What is unpaid: what the proposal pays, and what is carried forward. */
   readonly unpaid: readonly Unpaid[];
-  /** Null without a proposal. */
-  readonly auditId: string | null;
 };
 
 /**
@@ -71,8 +69,8 @@ export async function proposePayments(
       help: 'Check them again.',
     });
   const payments = unpaid.filter(({ becomes }) => becomes === 'pay');
-  if (payments.length === 0) return { proposalId: null, unpaid, auditId: null };
-  return { unpaid, ...(await keepProposal(trx, { month, payments, ...by })) };
+  if (payments.length === 0) return { proposalId: null, unpaid };
+  return { unpaid, proposalId: await keepProposal(trx, { month, payments, ...by }) };
 }
 
 /** Reads what is unpaid of the closed statements up to a month. @throws KnownError as `proposePayments`. */
@@ -141,8 +139,8 @@ export async function recordPaidElsewhere(
         ? 'If you paid it in another way, use payments settle without --owed.'
         : 'If it was paid back, or you agreed not to take it back, use payments settle with --owed. A bonus or an advance is a fixed_fee of the terms: the next statement has it, and settle records that it is paid.',
     });
-  const kept = await keepProposal(trx, { month, payments: [paid], paidElsewhereOn: paidOn, ...by });
-  return { proposalId: kept.proposalId, paid };
+  const proposalId = await keepProposal(trx, { month, payments: [paid], paidElsewhereOn: paidOn, ...by });
+  return { proposalId, paid };
 }
 
 async function keepProposal(
@@ -159,11 +157,11 @@ async function keepProposal(
     readonly payments: readonly Unpaid[];
     readonly paidElsewhereOn?: string | null;
   },
-): Promise<{ readonly proposalId: string; readonly auditId: string }> {
+): Promise<string> {
   const proposalId = await insertProposal(trx, { month, payments, by: decidedBy, reason, paidElsewhereOn });
   const debt = payments.find(isDebt);
   const until = `of ${month} and before`;
-  const auditId = await audit({
+  await audit({
     action: paidElsewhereOn === null ? 'propose_payments' : 'record_payment',
     subjectKind: 'proposal',
     subject: proposalId,
@@ -176,7 +174,7 @@ async function keepProposal(
     reason,
     after: { payments: payments.length, amounts: formatAmounts(payments) },
   });
-  return { proposalId, auditId };
+  return proposalId;
 }
 
 type Export = {
@@ -196,7 +194,7 @@ type Export = {
 export async function exportPayments(
   trx: DatabaseTransaction,
   { decidedBy, audit, reason = null, ...of }: Decided & Export & { readonly reason?: string | null },
-): Promise<{ readonly orders: readonly PaymentOrder[]; readonly auditId: string }> {
+): Promise<readonly PaymentOrder[]> {
   const { proposalId, as, statements } = of;
   const payments = await listPayments(trx, { proposalId, lock: true });
   const orders = takeOrders(payments, { ...of, payees: loadPayees(statements) });
@@ -206,7 +204,7 @@ export async function exportPayments(
     as,
     by: decidedBy,
   });
-  const auditId = await audit({
+  await audit({
     action: 'export_payments',
     subjectKind: 'proposal',
     subject: proposalId,
@@ -214,7 +212,7 @@ export async function exportPayments(
     summary: `Exported ${plural(orders.length, 'payment')} of proposal ${proposalId} as ${as}: ${formatAmounts(orders)}.`,
     after: { payments: orders.map(({ paymentId }) => paymentId), as },
   });
-  return { orders, auditId };
+  return orders;
 }
 
 /** Reads the payments of a file that was exported, to write it again. @throws KnownError as `exportPayments`. */
@@ -331,7 +329,7 @@ export async function cancelPayment(
     reason,
     audit,
   }: DecidedWhy & { readonly paymentId: string; readonly isNotAtBank: boolean },
-): Promise<{ readonly payment: Payment; readonly auditId: string }> {
+): Promise<Payment> {
   const { where, payment, entries } = await lockPayment(trx, paymentId);
   const { state, amount, paidAmount, elsewhereAmount, currency } = payment;
   const counted = (kind: BankEntry['kind']) =>
@@ -355,7 +353,7 @@ export async function cancelPayment(
       help: 'Stop it at the bank first, then confirm with --not-at-bank that no bank will pay it. If the bank paid it in another currency, use payments complete.',
     });
   await markCancelled(trx, { paymentId, by: decidedBy, reason });
-  const auditId = await audit({
+  await audit({
     action: 'cancel_payment',
     subjectKind: 'payment',
     subject: paymentId,
@@ -364,7 +362,7 @@ export async function cancelPayment(
     before: { state },
     after: { state: 'cancelled' },
   });
-  return { payment, auditId };
+  return payment;
 }
 
 /**
@@ -384,7 +382,7 @@ export async function completePayment(
     reason,
     audit,
   }: DecidedWhy & { readonly paymentId: string; readonly paidOn: string },
-): Promise<{ readonly payment: Payment; readonly rest: DecimalText; readonly auditId: string }> {
+): Promise<{ readonly payment: Payment; readonly rest: DecimalText }> {
   const { where, payment, entries } = await lockPayment(trx, paymentId);
   const { state, amount, paidAmount, currency } = payment;
   // Such bookings are dismissed, since it is unknown what they come to in the currency of the payment.
@@ -409,7 +407,7 @@ export async function completePayment(
     });
   const rest = subtractMoney(amount, paidAmount);
   await markRestPaid(trx, { paymentId, paidOn, by: decidedBy, reason });
-  const auditId = await audit({
+  await audit({
     action: 'record_payment',
     subjectKind: 'payment',
     subject: paymentId,
@@ -420,7 +418,7 @@ export async function completePayment(
     before: { state },
     after: { state: 'paid' },
   });
-  return { payment, rest, auditId };
+  return { payment, rest };
 }
 
 async function requirePast(trx: DatabaseTransaction, day: string): Promise<void> {
@@ -499,7 +497,7 @@ export async function settleBooking(
     decidedBy,
     audit,
   }: DecidedWhy & { readonly bankEntryId: string; readonly isPayment: boolean },
-): Promise<{ readonly entry: BankEntry; readonly auditId: string }> {
+): Promise<BankEntry> {
   const entry = await decideBooking(trx, { bankEntryId, isPayment, by: decidedBy, reason });
   if (entry === null)
     throw refusal({
@@ -511,7 +509,7 @@ export async function settleBooking(
       help: 'npx influencer-sync payments --held lists the bookings that wait.',
     });
   const { amount, currency, outcome } = entry;
-  const auditId = await audit({
+  await audit({
     action: 'settle_booking',
     subjectKind: 'payment',
     subject: entry.paymentId,
@@ -520,5 +518,5 @@ export async function settleBooking(
     before: { outcome: 'held' },
     after: { outcome },
   });
-  return { entry, auditId };
+  return entry;
 }

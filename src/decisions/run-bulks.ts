@@ -208,7 +208,7 @@ async function decide(trx: DatabaseTransaction, bulk: Bulk, item: BulkItem): Pro
   if (isAboutFiles(decision)) {
     const shown = { sourceFileId: subjectId, state };
     const decided = await decideFile(trx, { decision, shown, reason, decidedBy, audit });
-    return decided === null ? 'changed' : 'settled';
+    return decided ? 'settled' : 'changed';
   }
   const settled = await settleDoubt(trx, {
     entryId: subjectId,

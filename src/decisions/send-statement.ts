@@ -67,7 +67,7 @@ export type StatementToSend = DecidedWhy & {
 };
 
 export type StatementRequested =
-  | { readonly kind: 'requested'; readonly about: StatementAbout; readonly auditId: string }
+  | { readonly kind: 'requested'; readonly about: StatementAbout }
   | { readonly kind: 'refused'; readonly why: string };
 
 /**
@@ -136,7 +136,7 @@ export async function requestStatementMail(
     .returning('mail_id as id')
     .executeTakeFirst();
   if (written === undefined) return refused('Somebody else has just sent it. Look at it again.');
-  const auditId = await audit({
+  await audit({
     action: 'send_statement',
     subjectKind: 'statement',
     subject: month,
@@ -150,7 +150,7 @@ export async function requestStatementMail(
       sha256: documentHash,
     },
   });
-  return { kind: 'requested', about, auditId };
+  return { kind: 'requested', about };
 }
 
 /** What became of a mail, in a sentence. */
@@ -176,7 +176,7 @@ export function describeMail({ state, requestedBy, requestedAt, failure, settled
 /**
  * Records what a person found out about an unclear mail.
  *
- * @returns the id of the audit record; null if the mail is not unclear any more.
+ * @returns false if the mail is not unclear any more.
  */
 export async function settleStatementMail(
   trx: DatabaseTransaction,
@@ -187,7 +187,7 @@ export async function settleStatementMail(
     decidedBy,
     audit,
   }: DecidedWhy & { readonly mailId: string; readonly outcome: 'sent' | 'failed' },
-): Promise<string | null> {
+): Promise<boolean> {
   const settled = await trx
     .updateTable('ops.statement_mails as m')
     .from('ops.statements as s')
@@ -200,8 +200,8 @@ export async function settleStatementMail(
       sql<string>`to_char(s.month, 'YYYY-MM')`.as('month'),
     ])
     .executeTakeFirst();
-  if (settled === undefined) return null;
-  return audit({
+  if (settled === undefined) return false;
+  await audit({
     action: 'settle_statement_mail',
     subjectKind: 'statement',
     subject: settled.month,
@@ -210,6 +210,7 @@ export async function settleStatementMail(
     before: { mail: mailId, state: 'unclear' },
     after: { state: outcome },
   });
+  return true;
 }
 
 /** Finds the mails of processes that died: it is unclear whether they were taken. They are not sent again. */

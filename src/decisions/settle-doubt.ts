@@ -35,7 +35,7 @@ export type Settlement = DecidedWhy & {
 };
 
 export type Settled =
-  | { readonly kind: 'settled'; readonly state: EntryState; readonly job: string; readonly auditId: string }
+  | { readonly kind: 'settled'; readonly state: EntryState; readonly job: string }
   | { readonly kind: 'unknown_entry' }
   /**
    * Nothing was changed: the decision does not apply to the entry's state, or the entry differs from what was
@@ -79,7 +79,7 @@ export async function settleDoubt(trx: DatabaseTransaction, settlement: Settleme
     return decision === 'acknowledge'
       ? { kind: 'not_credited_twice' }
       : { kind: 'does_not_apply', state: state ?? before.state };
-  const auditId = await settlement.audit({
+  await settlement.audit({
     action: decision === 'acknowledge' ? 'acknowledge_double_credit' : 'settle_doubt',
     subjectKind: 'entry',
     subject: entryId,
@@ -94,7 +94,7 @@ export async function settleDoubt(trx: DatabaseTransaction, settlement: Settleme
     after: { state, ...(decision === 'accepted' ? { deal_id: dealId, collab_id: collabId } : {}) },
     bulkId: settlement.bulkId ?? null,
   });
-  return { kind: 'settled', state, job: before.job, auditId };
+  return { kind: 'settled', state, job: before.job };
 }
 
 /** The deal that the entry or its evidence names. Null if neither names one. */

@@ -38,8 +38,6 @@ type Many = DecidedWhy & {
   readonly via: Bulk['via'];
 };
 
-export type Previewed = { readonly bulkId: string; readonly auditId: string };
-
 export type ManyToSettle = Many &
   Pick<Bulk, 'dealId' | 'collabId'> & {
     readonly decision: DoubtDecision;
@@ -47,11 +45,11 @@ export type ManyToSettle = Many &
     readonly entries: DoubtFilter | { readonly entryIds: readonly string[] };
   };
 
-/** Freezes the entries in doubt that a decision would apply to. @returns null if there is no such entry. */
+/** Freezes the entries in doubt that a decision would apply to. @returns the id of the bulk action; null if there is none. */
 export async function previewSettlement(
   trx: DatabaseTransaction,
   { entries, dealId, collabId, ...many }: ManyToSettle,
-): Promise<Previewed | null> {
+): Promise<string | null> {
   // Marks entries of dead processes as in doubt, because no run may have done so yet.
   await reapLost(trx);
   const { decision } = many;
@@ -68,14 +66,14 @@ export async function previewSettlement(
   });
 }
 
-/** Freezes the double credits that a person has corrected in the service. @returns null if there are none. */
+/** Freezes the double credits that a person has corrected in the service. @returns as `previewSettlement`. */
 export function previewAcknowledgement(
   trx: DatabaseTransaction,
   {
     entries,
     ...many
   }: Many & { readonly entries: { readonly job: string | null } | { readonly entryIds: readonly string[] } },
-): Promise<Previewed | null> {
+): Promise<string | null> {
   return preview(trx, {
     ...many,
     decision: 'acknowledge',
@@ -86,7 +84,7 @@ export function previewAcknowledgement(
   });
 }
 
-/** Freezes the files that a decision would apply to. @returns null if there are none. */
+/** Freezes the files that a decision would apply to. @returns as `previewSettlement`. */
 export function previewFiles(
   trx: DatabaseTransaction,
   {
@@ -96,7 +94,7 @@ export function previewFiles(
     readonly decision: FileDecision;
     readonly files: FileFilter | { readonly fileIds: readonly string[] };
   },
-): Promise<Previewed | null> {
+): Promise<string | null> {
   return preview(trx, {
     ...many,
     dealId: null,
@@ -113,7 +111,7 @@ async function preview(
     audit,
     ...bulk
   }: Many & Pick<ToFreeze, 'decision' | 'dealId' | 'collabId' | 'filter' | 'judged'>,
-): Promise<Previewed | null> {
+): Promise<string | null> {
   const { bulkId, entries, ineligible, amounts } = await freezeBulk(trx, {
     ...bulk,
     createdBy: decidedBy,
@@ -121,7 +119,7 @@ async function preview(
   });
   if (entries + ineligible === 0) return null;
   const { chosen, decision, filter, reason } = bulk;
-  const auditId = await audit({
+  await audit({
     action: 'preview_bulk',
     subjectKind: 'bulk',
     subject: bulkId,
@@ -130,11 +128,11 @@ async function preview(
     filter,
     after: { chosen, decision, entries, ineligible, amounts },
   });
-  return { bulkId, auditId };
+  return bulkId;
 }
 
 export type BulkChange =
-  | { readonly kind: 'changed'; readonly auditId: string }
+  | { readonly kind: 'changed' }
   | { readonly kind: 'unknown' }
   /** Nothing was changed, because the bulk action is in another state. */
   | { readonly kind: 'does_not_apply'; readonly bulk: Bulk };
@@ -195,8 +193,8 @@ async function recordChange(
   const bulk = await findBulk(trx, bulkId);
   if (bulk === null) return { kind: 'unknown' };
   if (!isChanged) return { kind: 'does_not_apply', bulk };
-  const record = { ...describe(bulk), subjectKind: 'bulk', subject: bulkId, reason } as const;
-  return { kind: 'changed', auditId: await audit(record) };
+  await audit({ ...describe(bulk), subjectKind: 'bulk', subject: bulkId, reason });
+  return { kind: 'changed' };
 }
 
 /** Describes the filter in a sentence. Uses no relative times, because the sentence is read later. */

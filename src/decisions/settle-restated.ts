@@ -24,7 +24,6 @@ export type Settled =
       readonly kind: 'settled';
       /** The orders, as they were listed, and what each earns now. Null: unknown, or it is in no statement. */
       readonly orders: readonly (OtherCurrency & { readonly earned: DecimalText | null })[];
-      readonly auditId: string;
     }
   /** Nothing is written: ids of which no such order is known, and those of several sources. Neither: they have changed. */
   | { readonly kind: 'unclear'; readonly unknown: readonly string[]; readonly several: readonly string[] };
@@ -69,7 +68,7 @@ export async function settleOtherCurrency(
   const entryIds = orders.map(({ entryId }) => entryId);
   await settleRestated(trx, { entryIds, comesTo });
   const sent = orders.map(({ sentAmount: amount, currency }) => ({ amount, currency }));
-  const auditId = await audit({
+  await audit({
     action: 'settle_other_currency',
     subjectKind: 'order',
     filter,
@@ -90,7 +89,6 @@ export async function settleOtherCurrency(
   const earned = new Map(rows.map((row) => [row.id, row.earned]));
   return {
     kind: 'settled',
-    auditId,
     orders: orders.map((order) => ({ ...order, earned: earned.get(order.entryId) ?? null })),
   };
 }

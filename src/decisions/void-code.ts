@@ -30,14 +30,14 @@ export type VoidDecision = CodeToVoid &
  * this function. The file is replaced as a whole, and last: if that fails, there is no audit record either. If the
  * process ends between the file and the commit, the file has the void, and the same decision again records it.
  *
- * @returns what the void does, and the id of the audit record.
+ * @returns what the void does.
  * @throws KnownError `void_changed` (exit 2) if that is not what the person saw, `terms_not_written` (exit 2) with the row
  *   to add, and those of `previewVoid`.
  */
 export async function voidCode(
   trx: DatabaseTransaction,
   { seen, audit, ...wanted }: VoidDecision,
-): Promise<{ readonly preview: VoidPreview; readonly auditId: string }> {
+): Promise<VoidPreview> {
   const preview = await previewVoid(trx, wanted);
   const { code, day, file, ended, months, row, isWritten } = preview;
   if (seen !== null && seen !== preview.seal)
@@ -47,7 +47,7 @@ export async function voidCode(
       where: code,
       help: 'Look at it again.',
     });
-  const auditId = await audit({
+  await audit({
     action: 'void_code',
     subjectKind: 'code',
     subject: code,
@@ -55,9 +55,9 @@ export async function voidCode(
     reason: wanted.reason,
     after: { day, ended_lines: ended, months: [...new Set(months.map(({ month }) => month))] },
   });
-  if (isWritten) return { preview, auditId };
+  if (isWritten) return preview;
   const failure = file === null ? 'statements.terms is not set.' : replaceFile(file, preview);
-  if (failure === null) return { preview, auditId };
+  if (failure === null) return preview;
   throw refusal({
     code: 'terms_not_written',
     message: `The terms were not written: ${failure}`,

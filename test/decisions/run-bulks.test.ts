@@ -29,7 +29,7 @@ async function confirmAll(db: Database): Promise<string> {
       recordAudit(trx, { ...record, actor: 'ann', via: 'console' });
     const decided = { decidedBy: 'ann', reason: 'looked up', audit };
     const none = { dealId: null, collabId: null };
-    const preview = await previewSettlement(trx, {
+    const previewed = await previewSettlement(trx, {
       ...decided,
       ...none,
       via: 'console',
@@ -37,7 +37,7 @@ async function confirmAll(db: Database): Promise<string> {
       entries: {},
       chosen: 'All entries in doubt',
     });
-    const bulkId = preview?.bulkId ?? '';
+    const bulkId = previewed ?? '';
     await confirmSettlement(trx, { ...decided, bulkId });
     return bulkId;
   });

@@ -85,7 +85,7 @@ const rereadCommand = defineCommand({
         'Give the name of a file, or --layout.',
       );
     const { decide } = await open();
-    const { files: count } = await decide(async (trx, here) => {
+    const count = await decide(async (trx, here) => {
       const files =
         name === undefined
           ? await readWith(trx, { layout: layout ?? '', source })
@@ -171,7 +171,7 @@ async function takeNewest(
   const { takeAsNewest } = await import('../../decisions/release-files.ts');
   const { output, name, files, reason } = options;
   const taken = await inTransaction(db, (trx) => takeAsNewest(trx, { files, reason, ...decidedHere(trx) }));
-  if (taken.length === 0)
+  if (taken === 0)
     throw usageError(
       `${name} is not held because it contradicts another file, or somebody has said that it is the newest.`,
       'npx influencer-sync files says why it is held, and what ends the hold.',

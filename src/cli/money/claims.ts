@@ -95,14 +95,13 @@ const replyCommand = defineCommand({
     const { describeReply, renderReplyCsv } = await import('../../reports/claims/claims.ts');
     const { config, decide } = await open();
     const rules = claimRulesOf(config);
-    const answered = await decide((trx, here) => answerCreator(trx, { creator, rules, ...here }));
-    if (answered === null)
+    const claims = await decide((trx, here) => answerCreator(trx, { creator, rules, ...here }));
+    if (claims === null)
       throw refusal({
         code: 'claim_not_found',
         message: 'No claim is of this creator.',
         help: 'npx influencer-sync claims lists the claims. Write the creator as they do.',
       });
-    const { claims } = answered;
     for (const { claimId, answer } of claims)
       output.emit({ event: 'claim_reply', claimId, answer: answer.kind, reply: answer.reply });
     const blocks = describeReply(claims);

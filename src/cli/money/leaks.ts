@@ -13,10 +13,10 @@ const acknowledgeCommand = defineCommand({
     const { acknowledgeLeak } = await import('../../decisions/acknowledge-leak.ts');
     const code = foldCode(written);
     const { decide } = await open();
-    const auditId = await decide((trx, { audit }) =>
+    const isFlagged = await decide((trx, { audit }) =>
       acknowledgeLeak(trx, { code, reason, now: new Date(), audit }),
     );
-    if (auditId === null)
+    if (!isFlagged)
       throw refusal({
         code: 'code_not_flagged',
         message: 'This code is not flagged.',
@@ -62,7 +62,7 @@ const voidCommand = defineCommand({
     const wanted = { settings: config.statements, code, day, reason, now };
     const preview = dryRun
       ? await read((db) => previewVoid(db, wanted))
-      : (await decide((trx, { audit }) => voidCode(trx, { ...wanted, seen: null, audit }))).preview;
+      : await decide((trx, { audit }) => voidCode(trx, { ...wanted, seen: null, audit }));
     const { before: _before, text: _text, seal: _seal, ...shown } = preview;
     output.emit({ event: dryRun ? 'void_preview' : 'code_voided', ...shown });
     output.show(describeVoid(preview, leak));

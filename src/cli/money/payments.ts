@@ -140,7 +140,7 @@ const cancelCommand = defineCommand({
   async action({ output, open }, { payment: paymentId, notAtBank: isNotAtBank = false, reason }) {
     const { cancelPayment } = await import('../../decisions/pay.ts');
     const { decide } = await open();
-    const { payment } = await decide((trx, here) =>
+    const payment = await decide((trx, here) =>
       cancelPayment(trx, { paymentId, isNotAtBank, reason, ...here }),
     );
     output.emit({ event: 'payment_cancelled', paymentId, state: payment.state });
@@ -275,7 +275,7 @@ function bookingCommand(name: 'confirm' | 'dismiss', description: string): Comma
       const { settleBooking } = await import('../../decisions/pay.ts');
       const { outcomeOf } = await import('../../reports/payments/payments.ts');
       const { decide } = await open();
-      const { entry } = await decide((trx, here) =>
+      const entry = await decide((trx, here) =>
         settleBooking(trx, { bankEntryId: booking, isPayment: name === 'confirm', reason, ...here }),
       );
       output.emit({ event: 'bank_entry', ...entry });

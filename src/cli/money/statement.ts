@@ -130,10 +130,10 @@ const mailsCommand = defineCommand({
         throw usageError('A mail has arrived or not.', 'Give one of --arrived and --not-arrived.');
       const reason = requireReason(options.reason, 'with the decision');
       const outcome = arrived === undefined ? 'failed' : 'sent';
-      const auditId = /^\d{1,18}$/.test(mailId)
+      const isSettled = /^\d{1,18}$/.test(mailId)
         ? await decide((trx, here) => settleStatementMail(trx, { mailId, outcome, reason, ...here }))
-        : null;
-      if (auditId === null)
+        : false;
+      if (!isSettled)
         throw refusal({
           code: 'mail_not_unclear',
           where: mailId,

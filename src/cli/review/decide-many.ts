@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Database } from '../../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
 import { runBulk } from '../../decisions/run-bulks.ts';
-import { abortSettlement, confirmSettlement, type Previewed } from '../../decisions/settle-many.ts';
+import { abortSettlement, confirmSettlement } from '../../decisions/settle-many.ts';
 import { renderWarning, safeMessage } from '../../render/error.ts';
 import { describeBulkSums, findBulk, sumBulkItems } from '../../reports/bulk/read-bulk.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
@@ -33,8 +33,8 @@ export type ManyToDecide = {
   readonly dryRun?: boolean | undefined;
   /** How long the lease of a process that died is respected before another one continues. */
   readonly leaseMs: number;
-  /** Freezes the selection; null if nothing matches. */
-  readonly preview: (trx: DatabaseTransaction) => Promise<Previewed | null>;
+  /** Freezes the selection. @returns the id of the bulk action; null if nothing matches. */
+  readonly preview: (trx: DatabaseTransaction) => Promise<string | null>;
   /** Message if nothing matches. */
   readonly none: string;
 };
@@ -46,7 +46,7 @@ export type ManyToDecide = {
 export async function decideMany(db: Database, many: ManyToDecide): Promise<ExitCode> {
   const { output, preview, none, reason, yes, dryRun = false } = many;
   const previewed = await inTransaction(db, preview);
-  const bulk = previewed === null ? null : await findBulk(db, previewed.bulkId);
+  const bulk = previewed === null ? null : await findBulk(db, previewed);
   if (bulk === null) {
     output.print(none);
     return EXIT.ok;

@@ -39,7 +39,7 @@ export const codeActions: readonly ConsoleAction[] = [
           `Neither the mirror nor a code knows the ${unknown.join(', ')}. Check how it is written. If it is new, tick the box, and assign the code again.`,
         );
       const named = Object.fromEntries(Object.entries(cells).filter(([, value]) => value !== ''));
-      return audit({
+      await audit({
         action: 'assign_code',
         subjectKind: 'code',
         subject: result.code,
@@ -55,7 +55,7 @@ export const codeActions: readonly ConsoleAction[] = [
     async perform({ trx, reason, audit }, { job, code }) {
       if (!(await withdrawCode(trx, { job, code })))
         throw new Refused('The code is no longer assigned. Somebody else has withdrawn the assignment.');
-      return audit({
+      await audit({
         action: 'withdraw_code',
         subjectKind: 'code',
         subject: code,
@@ -70,9 +70,8 @@ export const codeActions: readonly ConsoleAction[] = [
     path: '/money/leaks/acknowledge',
     form: z.object({ code: text }),
     async perform({ trx, by }, { code }) {
-      const auditId = await acknowledgeLeak(trx, { code: foldCode(code), now: new Date(), ...by });
-      if (auditId === null) throw new Refused('This code is not flagged any more.');
-      return auditId;
+      if (!(await acknowledgeLeak(trx, { code: foldCode(code), now: new Date(), ...by })))
+        throw new Refused('This code is not flagged any more.');
     },
   }),
   /** Lets a code earn nothing from a day on, if that changes what the page showed. */
@@ -83,16 +82,7 @@ export const codeActions: readonly ConsoleAction[] = [
       day: dayField,
       shown: text.min(1, 'The form does not say what it showed.'),
     }),
-    async perform({ trx, config, by }, { code, day, shown }) {
-      const { auditId } = await voidCode(trx, {
-        settings: config.statements,
-        code: foldCode(code),
-        day,
-        seen: shown,
-        now: new Date(),
-        ...by,
-      });
-      return auditId;
-    },
+    perform: ({ trx, config: { statements: settings }, by }, { code, day, shown }) =>
+      voidCode(trx, { settings, code: foldCode(code), day, seen: shown, now: new Date(), ...by }),
   }),
 ];

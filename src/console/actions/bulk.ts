@@ -6,7 +6,6 @@ import {
   type BulkChange,
   confirmSettlement,
   describeFilter,
-  type Previewed,
   previewAcknowledgement,
   previewFiles,
   previewSettlement,
@@ -28,10 +27,9 @@ const sayTicked = (ids: readonly string[], one: string, several: string) =>
   `${plural(ids.length, one, several)}, each ticked`;
 
 /** Leads to a preview. @throws Refused if nothing matches any more. */
-function lead({ leadTo }: Change, preview: Previewed | null, gone: string): string {
-  if (preview === null) throw new Refused(gone);
-  leadTo(`/bulk/${preview.bulkId}`);
-  return preview.auditId;
+function lead({ leadTo }: Change, bulkId: string | null, gone: string): void {
+  if (bulkId === null) throw new Refused(gone);
+  leadTo(`/bulk/${bulkId}`);
 }
 
 const previewForm = z
@@ -61,10 +59,10 @@ async function findPermitted({ trx, requireRight }: Change, bulkId: string): Pro
   return bulk;
 }
 
-function done(bulkId: string, change: BulkChange): string {
+function requireDone(bulkId: string, change: BulkChange): void {
   switch (change.kind) {
     case 'changed':
-      return change.auditId;
+      return;
     case 'unknown':
       throw new Refused(`There is no bulk action ${bulkId}.`);
     case 'does_not_apply':
@@ -115,7 +113,7 @@ export const bulkActions: readonly ConsoleAction[] = [
         dealId: form.filter_deal || null,
         sinceBefore: form.filter_since === '' ? null : new Date(form.filter_since),
       };
-      const preview = await previewSettlement(change.trx, {
+      const bulkId = await previewSettlement(change.trx, {
         decision,
         dealId: deal || null,
         collabId: collab || null,
@@ -124,7 +122,7 @@ export const bulkActions: readonly ConsoleAction[] = [
         via: 'console',
         ...change.by,
       });
-      return lead(change, preview, 'No entry in doubt matches any more. Somebody has settled them.');
+      lead(change, bulkId, 'No entry in doubt matches any more. Somebody has settled them.');
     },
   }),
   /** Freezes a selection of double credits and previews their acknowledgement. */
@@ -136,7 +134,7 @@ export const bulkActions: readonly ConsoleAction[] = [
         error: 'Tick at least one entry.',
       }),
     async perform(change, { scope, entry: entryIds, filter_job: job }) {
-      const preview = await previewAcknowledgement(change.trx, {
+      const bulkId = await previewAcknowledgement(change.trx, {
         entries: scope === 'all' ? { job: job || null } : { entryIds },
         chosen:
           scope === 'all'
@@ -145,7 +143,7 @@ export const bulkActions: readonly ConsoleAction[] = [
         via: 'console',
         ...change.by,
       });
-      return lead(change, preview, 'No order is credited more than once any more.');
+      lead(change, bulkId, 'No order is credited more than once any more.');
     },
   }),
   /** Confirms a preview, so that it is carried out. */
@@ -162,7 +160,7 @@ export const bulkActions: readonly ConsoleAction[] = [
         throw new Refused(
           'To send the entries again, tick the box to confirm that influencers may be credited twice.',
         );
-      return done(bulkId, await confirmSettlement(change.trx, { bulkId, ...change.by }));
+      requireDone(bulkId, await confirmSettlement(change.trx, { bulkId, ...change.by }));
     },
   }),
   defineAction({
@@ -170,7 +168,7 @@ export const bulkActions: readonly ConsoleAction[] = [
     form: z.object({ bulk: idField('bulk action') }),
     async perform(change, { bulk: bulkId }) {
       await findPermitted(change, bulkId);
-      return done(bulkId, await abortSettlement(change.trx, { bulkId, ...change.by }));
+      requireDone(bulkId, await abortSettlement(change.trx, { bulkId, ...change.by }));
     },
   }),
   /** Freezes a selection of files and previews a decision about them. */
@@ -196,14 +194,14 @@ export const bulkActions: readonly ConsoleAction[] = [
         layout: form.filter_layout || null,
         name: form.filter_name || null,
       };
-      const preview = await previewFiles(change.trx, {
+      const bulkId = await previewFiles(change.trx, {
         decision,
         files: scope === 'all' ? filter : { fileIds },
         chosen: scope === 'all' ? describeFiles(filter) : sayTicked(fileIds, 'file', 'files'),
         via: 'console',
         ...change.by,
       });
-      return lead(change, preview, 'No file matches any more.');
+      lead(change, bulkId, 'No file matches any more.');
     },
   }),
 ];

@@ -31,14 +31,7 @@ export const claimActions: readonly ConsoleAction[] = [
       ).map(({ where, message, help }) => `${where.replace(':', ' ')}: ${message} ${help}`);
       if (rows.length === 0)
         throw new Refused(named.length === 0 ? 'There is no line below the header.' : named.join(' '));
-      const { auditId } = await addClaims(trx, {
-        lines: rows,
-        file: null,
-        deadline: deadline || null,
-        unusable: named,
-        ...by,
-      });
-      return auditId;
+      await addClaims(trx, { lines: rows, file: null, deadline: deadline || null, unusable: named, ...by });
     },
   }),
   /** Keeps the final answers to the claims of one creator, as they are sent to the creator. */
@@ -48,7 +41,6 @@ export const claimActions: readonly ConsoleAction[] = [
     async perform({ trx, config, by }, { creator }) {
       const answered = await answerCreator(trx, { creator, rules: claimRulesOf(config), ...by });
       if (answered === null) throw new Refused('This creator has no claims.');
-      return answered.auditId;
     },
   }),
   /** Upholds, rejects or withdraws a claim, or opens it again. */
@@ -64,7 +56,6 @@ export const claimActions: readonly ConsoleAction[] = [
       const closing = await closeClaim(trx, { claimId: claim, state, rules: claimRulesOf(config), ...by });
       if (closing.kind === 'missing') throw new Refused(`There is no claim ${claim}.`);
       if (closing.kind === 'same') throw new Refused(`Claim ${claim} is ${state} already.`);
-      return closing.auditId;
     },
   }),
 ];

@@ -33,7 +33,6 @@ export const statementActions: readonly ConsoleAction[] = [
           `The statement of ${month} is now ${describeSums(currencies)}. The page showed ${shown}. Check the statement again.`,
         );
       afterwards((db) => keepEarnings(db, { rules }));
-      return closing.auditId;
     },
   }),
   /** Sends the statement of one deal to its creator, or to a former one, by mail. */
@@ -62,7 +61,6 @@ export const statementActions: readonly ConsoleAction[] = [
       });
       if (requested.kind === 'refused') throw new Refused(requested.why);
       afterwards((db) => sendStatementMails(db, { config }));
-      return requested.auditId;
     },
   }),
   /** Records whether an unclear mail has arrived. */
@@ -73,10 +71,8 @@ export const statementActions: readonly ConsoleAction[] = [
       outcome: z.enum(['sent', 'failed'], { error: 'Choose whether the mail has arrived.' }),
     }),
     async perform({ trx, by }, { mail: mailId, outcome }) {
-      const auditId = await settleStatementMail(trx, { mailId, outcome, ...by });
-      if (auditId === null)
+      if (!(await settleStatementMail(trx, { mailId, outcome, ...by })))
         throw new Refused('The mail is not unclear any more. Somebody has decided about it.');
-      return auditId;
     },
   }),
 ];

@@ -18,17 +18,16 @@ function actionOf(path: ActionPath, decision: JobDecision) {
     async perform({ trx, config: { jobs }, by }, { job }) {
       const controlled = await controlJob(trx, { jobs, job, decision, ...by });
       if (controlled.kind === 'refused') throw new Refused(controlled.why);
-      return controlled.auditId;
     },
   });
 }
 
 const form = z.object({ backfill: idField('backfill') });
 
-function done(changed: Changed): string {
+function requireDone(changed: Changed): void {
   switch (changed.kind) {
     case 'changed':
-      return changed.auditId;
+      return;
     case 'unknown':
       throw new Refused('There is no backfill with this number.');
     case 'does_not_apply':
@@ -46,7 +45,8 @@ function backfillAction(path: ActionPath, change: typeof pauseBackfill) {
   return defineAction({
     path,
     form,
-    perform: async ({ trx, by }, { backfill }) => done(await change(trx, { backfillId: backfill, ...by })),
+    perform: async ({ trx, by }, { backfill }) =>
+      requireDone(await change(trx, { backfillId: backfill, ...by })),
   });
 }
 
@@ -66,7 +66,7 @@ export const jobActions: readonly ConsoleAction[] = [
       const cancelled = await cancelBackfill(trx, { backfillId: backfill, config, ...by });
       if (cancelled.kind === 'changed')
         afterwards((db) => refreshReporting(db, { job: cancelled.backfill.job }));
-      return done(cancelled);
+      requireDone(cancelled);
     },
   }),
 ];

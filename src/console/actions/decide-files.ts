@@ -27,9 +27,8 @@ export const fileActions: readonly ConsoleAction[] = [
     form: fileForm,
     async perform({ trx, by }, form) {
       const file = await findShown(trx, form);
-      const [auditId] = await releaseHeldFiles(trx, { files: [file], ...by });
-      if (auditId === undefined) throw new Refused('The file is not held, so there is nothing to release.');
-      return auditId;
+      if ((await releaseHeldFiles(trx, { files: [file], ...by })) === 0)
+        throw new Refused('The file is not held, so there is nothing to release.');
     },
   }),
   /** Decides that one file is newer than those which it contradicts. */
@@ -38,15 +37,13 @@ export const fileActions: readonly ConsoleAction[] = [
     form: fileForm.extend({ shown: idField('last file that its page knew') }),
     async perform({ trx, by }, form) {
       const file = await findShown(trx, form);
-      const [auditId] = await takeAsNewest(trx, { files: [file], ...by });
-      if (auditId === undefined)
+      if ((await takeAsNewest(trx, { files: [file], ...by })) === 0)
         throw new Refused(
           'The file is not held because it contradicts another one, or somebody has said that it is the newest. Its page says which.',
         );
       // Last: it is not known to be newer than a file that nobody had seen.
       if ((await lastReading(trx, form.file)) !== form.shown)
         throw new Refused(`Another file of ${file.source} was read since the page was shown.`);
-      return auditId;
     },
   }),
   /** Marks one file to be read again by the next run. */
@@ -55,10 +52,8 @@ export const fileActions: readonly ConsoleAction[] = [
     form: fileForm,
     async perform({ trx, by }, form) {
       const file = await findShown(trx, form);
-      const { auditId } = await rereadFilesAgain(trx, { files: [file], ...by });
-      if (auditId === null)
+      if ((await rereadFilesAgain(trx, { files: [file], ...by })) === 0)
         throw new Refused('A later reading has replaced this one. Open it on the page Files.');
-      return auditId;
     },
   }),
   /** Acknowledges findings: the file is correct although checks found it unusual. */
@@ -71,15 +66,13 @@ export const fileActions: readonly ConsoleAction[] = [
       ),
     }),
     async perform({ trx, by }, { finding: findingIds }) {
-      const { findings, auditIds } = await acknowledgeChecks(trx, { findingIds, ...by });
-      const [auditId] = auditIds;
-      if (auditId === undefined)
+      const { findings } = await acknowledgeChecks(trx, { findingIds, ...by });
+      if (findings.length === 0)
         throw new Refused('Somebody has acknowledged it already, or the file was read again.');
       if (findings.length < findingIds.length)
         throw new Refused(
           `Only ${plural(findings.length, 'finding is', 'findings are')} still open: somebody has acknowledged the others, or the file was read again.`,
         );
-      return auditId;
     },
   }),
   /** Records a date on which unusual numbers of orders are expected. The name of the date is the reason. */
@@ -92,7 +85,7 @@ export const fileActions: readonly ConsoleAction[] = [
     async perform({ trx, config, reason: name, by }, { day, source }) {
       if (source !== '' && config.sources[source] === undefined)
         throw new Refused(`There is no source ${source}.`);
-      return expectDate(trx, { day, name, source: source || null, ...by });
+      await expectDate(trx, { day, name, source: source || null, ...by });
     },
   }),
 ];

@@ -19,9 +19,8 @@ export const paymentActions: readonly ConsoleAction[] = [
       shown: text.min(1, 'The form does not say which amounts it showed.'),
     }),
     async perform({ trx, config: { statements }, by }, { month, shown }) {
-      const { auditId } = await proposePayments(trx, { month, shown, statements, ...by });
-      if (auditId === null) throw new Refused('There is nothing to pay.');
-      return auditId;
+      const { proposalId } = await proposePayments(trx, { month, shown, statements, ...by });
+      if (proposalId === null) throw new Refused('There is nothing to pay.');
     },
   }),
   /** Records payments as exported. The page then has the file. */
@@ -33,29 +32,24 @@ export const paymentActions: readonly ConsoleAction[] = [
     }),
     async perform({ trx, config: { statements }, by }, { proposal, format: as }) {
       const { exportForBank } = await import('../../reports/payments/export-payments.ts');
-      const { auditId } = await exportForBank({ as, statements, on: null, now: new Date() }, (canPay) =>
+      await exportForBank({ as, statements, on: null, now: new Date() }, (canPay) =>
         exportPayments(trx, { proposalId: proposal, as, statements, canPay, ...by }),
       );
-      return auditId;
     },
   }),
   /** Cancels a payment. The form of an exported one requires a tick that no bank has it. */
   defineAction({
     path: '/money/payments/cancel',
     form: z.object({ payment: idField('payment'), understood: z.string().optional() }),
-    async perform({ trx, by }, { payment: paymentId, understood }) {
-      const { auditId } = await cancelPayment(trx, { paymentId, isNotAtBank: understood === 'yes', ...by });
-      return auditId;
-    },
+    perform: ({ trx, by }, { payment: paymentId, understood }) =>
+      cancelPayment(trx, { paymentId, isNotAtBank: understood === 'yes', ...by }),
   }),
   /** Records that the rest of a partly paid payment was paid in another way. */
   defineAction({
     path: '/money/payments/complete',
     form: z.object({ payment: idField('payment'), on: dayField }),
-    async perform({ trx, by }, { payment: paymentId, on: paidOn }) {
-      const { auditId } = await completePayment(trx, { paymentId, paidOn, ...by });
-      return auditId;
-    },
+    perform: ({ trx, by }, { payment: paymentId, on: paidOn }) =>
+      completePayment(trx, { paymentId, paidOn, ...by }),
   }),
   /** Confirms or dismisses a booking that is held. */
   defineAction({
@@ -64,9 +58,7 @@ export const paymentActions: readonly ConsoleAction[] = [
       booking: idField('booking'),
       is: z.enum(['payment', 'other'], { error: 'Choose what the booking is.' }),
     }),
-    async perform({ trx, by }, { booking: bankEntryId, is }) {
-      const { auditId } = await settleBooking(trx, { bankEntryId, isPayment: is === 'payment', ...by });
-      return auditId;
-    },
+    perform: ({ trx, by }, { booking: bankEntryId, is }) =>
+      settleBooking(trx, { bankEntryId, isPayment: is === 'payment', ...by }),
   }),
 ];

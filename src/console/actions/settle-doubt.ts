@@ -64,7 +64,6 @@ export const orderActions: readonly ConsoleAction[] = [
       });
       if (settled.kind !== 'settled') throw new Refused(explainRefusal(entryId, settled));
       if (decision !== 'acknowledge') afterwards((db) => refreshReporting(db, { job: settled.job }));
-      return settled.auditId;
     },
   }),
   /** Decides about the held orders of one reason, as a page showed them. */
@@ -94,7 +93,7 @@ export const orderActions: readonly ConsoleAction[] = [
         isDecided: false,
       };
       const decided = await decideHeld(trx, { filter, shown, decision, ...by });
-      if (decided.kind === 'decided') return decided.auditId;
+      if (decided.kind === 'decided') return;
       if (decided.kind === 'several_words')
         throw new Refused(
           'Nothing was decided. The orders have different words that are not known: choose one of them.',
@@ -130,7 +129,6 @@ export const orderActions: readonly ConsoleAction[] = [
           'These orders have changed since the page was shown, or somebody has decided about them, so nothing was decided. Look at them again.',
         );
       afterwards((db) => keepEarnings(db, { rules }));
-      return settled.auditId;
     },
   }),
 ];

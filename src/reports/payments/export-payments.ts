@@ -13,7 +13,7 @@ import { renderPaymentsCsv } from './payments.ts';
  * @param take records the payments as exported, of those that the kind of file can pay.
  * @throws KnownError `payments_not_exported` (exit 2).
  */
-export async function exportForBank<Taken extends { readonly orders: readonly PaymentOrder[] }>(
+export async function exportForBank(
   {
     as,
     statements: { payments, timeZone },
@@ -25,12 +25,12 @@ export async function exportForBank<Taken extends { readonly orders: readonly Pa
     on: string | null;
     now: Date;
   },
-  take: (canPay: (order: PaymentOrder) => boolean) => Promise<Taken>,
-): Promise<Taken & { readonly file: string }> {
-  const taken = await take(as === 'csv' ? () => true : isSepa);
+  take: (canPay: (order: PaymentOrder) => boolean) => Promise<readonly PaymentOrder[]>,
+): Promise<{ readonly orders: readonly PaymentOrder[]; readonly file: string }> {
+  const orders = await take(as === 'csv' ? () => true : isSepa);
   const file =
     as === 'csv'
-      ? renderPaymentsCsv(taken.orders)
-      : renderPain001(taken.orders, { debtor: payments, on: on ?? dayIn(now, timeZone) });
-  return { ...taken, file };
+      ? renderPaymentsCsv(orders)
+      : renderPain001(orders, { debtor: payments, on: on ?? dayIn(now, timeZone) });
+  return { orders, file };
 }

@@ -149,9 +149,9 @@ export const paymentFilePage = definePage(`${PATH}/file`, async (visit) => {
   const { exportForBank } = await import('../../../reports/payments/export-payments.ts');
   const { statements } = visit.config;
   try {
-    const { file } = await exportForBank({ as, statements, on: null, now: visit.now }, async () => ({
-      orders: await readExportedAgain(visit.db, { proposalId, as, statements }),
-    }));
+    const { file } = await exportForBank({ as, statements, on: null, now: visit.now }, () =>
+      readExportedAgain(visit.db, { proposalId, as, statements }),
+    );
     const [name, type] = as === 'csv' ? ['csv', 'text/csv'] : ['xml', 'application/xml'];
     return { download: { name: `payments-${proposalId}.${name}`, type, content: file } };
   } catch (error) {
