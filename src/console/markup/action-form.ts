@@ -1,6 +1,5 @@
-import type { Html, HtmlValue } from '../../core/text/html.ts';
 import { column } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, type HtmlValue, html } from '../../render/html/html.ts';
 import { type ActionPath, type Permission, whoMay } from '../access/permissions.ts';
 import type { Visit } from '../console-page.ts';
 import { queryWithout } from '../read-query.ts';

@@ -1,6 +1,5 @@
-import type { Html } from '../../core/text/html.ts';
 import { monthsUntil } from '../../core/time/month.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 
 export type Bar = {

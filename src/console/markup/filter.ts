@@ -1,5 +1,4 @@
-import type { Html } from '../../core/text/html.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import type { Visit } from '../console-page.ts';
 import {
   type Asked,

@@ -1,6 +1,5 @@
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
-import type { Html, HtmlValue } from '../../core/text/html.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, type HtmlValue, html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { Visit } from '../console-page.ts';
 import { type Place, type PlacedPage, pages, places } from '../pages/index.ts';

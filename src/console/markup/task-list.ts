@@ -1,9 +1,8 @@
 import { formatAmounts, formatAtLeast } from '../../core/money.ts';
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
-import type { Html } from '../../core/text/html.ts';
 import { titleOf } from '../../monitoring/notify/problems/index.ts';
-import { html, prose } from '../../render/html/html.ts';
+import { type Html, html, prose } from '../../render/html/html.ts';
 import { formatDuration } from '../../render/text.ts';
 import type { Visit } from '../console-page.ts';
 import { amountList } from './parts.ts';

@@ -14,9 +14,8 @@ import {
 import { kindOf } from '../../../jobs/index.ts';
 import { type Backfill, backfillRunName } from '../../core/backfill.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';

@@ -2,9 +2,8 @@ import { BULK_OUTCOMES, type Bulk, countOf, describeBulk, isAboutFiles } from '.
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
-import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import {
   type BulkSum,

@@ -1,8 +1,7 @@
 import { sayCheck } from '../../core/checks/expectations.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import type { Html } from '../../core/text/html.ts';
 import { column } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { capital, formatCount, plural } from '../../render/text.ts';
 import {
   type CheckedFile,

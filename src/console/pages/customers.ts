@@ -1,6 +1,5 @@
-import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import { listInfluencers, listRefusals, readLookups } from '../../reports/money/read-customers.ts';
 import { type CustomerGroup, countCustomers } from '../../reports/status/status.ts';

@@ -1,9 +1,8 @@
 import type { DoubleCredit, Evidence } from '../../core/ledger.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
-import type { Html } from '../../core/text/html.ts';
 import { knownDeal, lacksDeal } from '../../decisions/settle-doubt.ts';
 import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import { describeHint, HINT_IS_NO_PROOF } from '../../reports/doubts/doubt-hints.ts';
 import {

@@ -1,9 +1,8 @@
 import type { CheckFinding } from '../../core/checks/check-result.ts';
 import { CONFLICTING_STATES } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { capital, formatCount, plural } from '../../render/text.ts';
 import { listFindings } from '../../reports/checks/read-checks.ts';
 import {

@@ -1,10 +1,9 @@
 import { HELD_REASONS, heldReason } from '../../core/held/held-order.ts';
 import { formatKnown } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import type { Html } from '../../core/text/html.ts';
 import { findObstacle } from '../../decisions/decide-held.ts';
 import { column, number } from '../../render/block.ts';
-import { html, prose } from '../../render/html/html.ts';
+import { type Html, html, prose } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import {
   describeReason,

@@ -1,9 +1,8 @@
 import { formatMoney, sumMoney } from '../../core/money.ts';
 import { sumOrders } from '../../core/order.ts';
-import type { Html } from '../../core/text/html.ts';
 import { lastDayOf, monthsUntil } from '../../core/time/month.ts';
 import { nextSlots } from '../../ops/schedule/next-slots.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import {
   type CreditedDay,

@@ -1,7 +1,6 @@
 import { PROBLEM_KINDS } from '../../core/notify/notice.ts';
-import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { type ListedNotice, listChannelTroubles, listNotices } from '../../reports/notices/list-notices.ts';
 import { definePage } from '../console-page.ts';

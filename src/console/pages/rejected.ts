@@ -5,11 +5,10 @@ import { formatAmounts } from '../../core/money.ts';
 import type { RawRows } from '../../core/record.ts';
 import type { RejectedRowInFile } from '../../core/report.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import type { Html } from '../../core/text/html.ts';
 import type { FoundRows } from '../../intake/read/fetch-raw-rows.ts';
 import { column, number } from '../../render/block.ts';
 import { encodeRows } from '../../render/csv.ts';
-import { html, prose } from '../../render/html/html.ts';
+import { type Html, html, prose } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import {
   listRejected,

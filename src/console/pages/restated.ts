@@ -1,7 +1,6 @@
 import { formatAmounts, formatKnown, formatMoney } from '../../core/money.ts';
-import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { findOrderIds } from '../../reports/lives/explain-order.ts';
 import {

@@ -6,10 +6,9 @@ import type { FileCounts } from '../../core/report.ts';
 import type { RunActivity, RunRequests, RunStep } from '../../core/run.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
-import type { Html } from '../../core/text/html.ts';
 import { DAY_MS } from '../../core/time/day.ts';
 import { type CountsBlock, column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { capital, cut, formatBytes, formatCount, formatDuration, plural } from '../../render/text.ts';
 import { sumBelowZero } from '../../reports/list-orders.ts';
 import {

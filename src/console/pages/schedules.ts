@@ -1,8 +1,7 @@
 import type { JobSettings } from '../../config/job-fields.ts';
-import type { Html } from '../../core/text/html.ts';
 import { openCalendar } from '../../ops/schedule/calendar.ts';
 import { column } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { type Html, html } from '../../render/html/html.ts';
 import { isServed, listPausedJobs, listSlots, type PausedJob } from '../../reports/runs/list-slots.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actColumn, actionForm, notOffered } from '../markup/action-form.ts';

@@ -1,7 +1,6 @@
-import type { Html } from '../../core/text/html.ts';
 import { UNIT_KINDS } from '../../core/work.ts';
 import { column, number } from '../../render/block.ts';
-import { html, prose } from '../../render/html/html.ts';
+import { type Html, html, prose } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import {
   commandOfUnit,

@@ -2,6 +2,8 @@ import { type Html, type HtmlValue, joinMarkup } from '../../core/text/html.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { toPrintable } from '../../core/text/printable.ts';
 
+export type { Html, HtmlValue };
+
 /**
  * A fragment of an HTML page that shows data: html`<td>${cell}</td>`. Text is escaped, e-mail addresses are
  * masked, and invisible characters with an effect are made harmless: control characters, and those that

@@ -1,8 +1,7 @@
-import type { Html } from '../../../core/text/html.ts';
 import { claimRulesOf, readReply } from '../../../decisions/decide-claims.ts';
 import { CLAIM_STATES } from '../../../money/claims/keep-claims.ts';
 import { column } from '../../../render/block.ts';
-import { html, prose } from '../../../render/html/html.ts';
+import { type Html, html, prose } from '../../../render/html/html.ts';
 import { renderBlocksPage } from '../../../render/html/report-page.ts';
 import {
   type AnsweredClaim,

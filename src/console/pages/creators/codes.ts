@@ -3,13 +3,12 @@ import { CODE_COLUMNS } from '../../../codes/parse-codes.ts';
 import type { LeakedCode } from '../../../core/money/leak.ts';
 import { formatMoney } from '../../../core/money.ts';
 import { foldCode } from '../../../core/text/fold.ts';
-import type { Html } from '../../../core/text/html.ts';
 import { DAY_MS } from '../../../core/time/day.ts';
 import { findLeaks } from '../../../money/leaks/find-leaks.ts';
 import { previewVoid } from '../../../money/leaks/preview-void.ts';
 import { column, number } from '../../../render/block.ts';
 import { renderCsv } from '../../../render/csv.ts';
-import { html } from '../../../render/html/html.ts';
+import { type Html, html } from '../../../render/html/html.ts';
 import { formatCount, markLookAlikes, plural } from '../../../render/text.ts';
 import {
   type AssignedCode,

@@ -1,10 +1,9 @@
 import { formatAmounts, formatAtLeast, formatMoney, sumMoney } from '../../../core/money.ts';
 import { foldHandle } from '../../../core/text/fold.ts';
-import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthAfter, monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import { listPayments, type Payment } from '../../../money/payments/keep-payments.ts';
 import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
+import { type Html, html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { spellingsOf } from '../../../reports/find-handles.ts';
 import { type ListedDeal, listDeals } from '../../../reports/list-deals.ts';

@@ -1,8 +1,7 @@
 import { sumMoney } from '../../../core/money.ts';
-import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
+import { type Html, html } from '../../../render/html/html.ts';
 import { capital, formatCount, formatDuration, plural } from '../../../render/text.ts';
 import {
   type ClicksOfMonth,

@@ -1,8 +1,7 @@
 import { CONFLICT_KINDS, type RuleSum, type RuleWinner } from '../../../core/money/conflicts.ts';
 import { formatMoney } from '../../../core/money.ts';
-import type { Html } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
+import { type Html, html } from '../../../render/html/html.ts';
 import { capital } from '../../../render/text.ts';
 import { CONFLICTS, RULES, RULES_SAY } from '../../../reports/money/conflicts.ts';
 import { compareRules, findNewestConflict, listConflicts } from '../../../reports/money/list-conflicts.ts';

@@ -1,5 +1,4 @@
 import { formatAmounts, formatMoney, subtractMoney } from '../../../core/money.ts';
-import type { Html } from '../../../core/text/html.ts';
 import { monthBefore } from '../../../core/time/month.ts';
 import { readExportedAgain, readUnpaid } from '../../../decisions/pay.ts';
 import { loadStatementRules } from '../../../money/load-rules.ts';
@@ -8,7 +7,7 @@ import { listPayments, type Payment } from '../../../money/payments/keep-payment
 import { type BankEntry, listBankEntries } from '../../../money/payments/match-bookings.ts';
 import { listStatements } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
+import { type Html, html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import { describeAccruals, readAccruals, renderAccrualsCsv } from '../../../reports/payments/accruals.ts';
 import { accountOf, describeUnpaid, outcomeOf, stateOf } from '../../../reports/payments/payments.ts';

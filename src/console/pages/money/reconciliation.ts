@@ -1,7 +1,6 @@
 import { formatKnown } from '../../../core/money.ts';
-import type { Html, HtmlValue } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
+import { type Html, type HtmlValue, html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { describeHint, HINT_IS_NO_PROOF } from '../../../reports/doubts/doubt-hints.ts';
 import {

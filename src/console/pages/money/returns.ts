@@ -5,10 +5,9 @@ import {
   SELF_PURCHASE_DAYS,
 } from '../../../core/money/returns.ts';
 import { sumOrders } from '../../../core/order.ts';
-import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
+import { type Html, html } from '../../../render/html/html.ts';
 import { capital, formatCount } from '../../../render/text.ts';
 import {
   findNewestMonth,

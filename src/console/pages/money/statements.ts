@@ -1,6 +1,5 @@
 import { KnownError } from '../../../core/known-error.ts';
 import { formatAtLeast, formatMoney, formatNumber } from '../../../core/money.ts';
-import type { Html } from '../../../core/text/html.ts';
 import { isLanguage, LANGUAGES } from '../../../core/text/language.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
 import { describeMail, mailChannel } from '../../../decisions/send-statement.ts';
@@ -22,7 +21,7 @@ import {
 } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
 import { blocksMarkup } from '../../../render/html/block-markup.ts';
-import { html, htmlWithAddresses } from '../../../render/html/html.ts';
+import { type Html, html, htmlWithAddresses } from '../../../render/html/html.ts';
 import { letterheadMarkup, renderBlocksPage } from '../../../render/html/report-page.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import {
