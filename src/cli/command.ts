@@ -1,10 +1,9 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import type { Misled } from '../config/environment/unused-variables.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import { isDay } from '../core/time/day.ts';
 import { isMonth } from '../core/time/month.ts';
 import type { Opened } from './open/open-command.ts';
-import type { NamedConfig } from './terminal/complete-commands.ts';
+import type { ConfigOptions } from './open/open-config.ts';
 import type { Output } from './terminal/output.ts';
 import { requireReason } from './usage-error.ts';
 
@@ -207,19 +206,6 @@ function addParameter(
   if (parameter instanceof Option) command.addOption(parameter.makeOptionMandatory(isRequired));
   else command.addArgument(parameter);
 }
-
-/** Options of every command that reads the configuration. */
-export type ConfigOptions = NamedConfig & {
-  readonly json?: boolean;
-  readonly dryRun?: boolean;
-  /**
-   * Called with settings that have no effect, before the command does anything. The program sets it; it is
-   * not an option of any command.
-   */
-  readonly onMisled?: (misled: Misled) => void;
-  /** Called with the path of a configuration that nobody named. The program sets it, too. */
-  readonly onConfigFound?: (path: string) => void;
-};
 
 const CONFIG_OPTIONS: readonly Parameter[] = [
   [

@@ -4,8 +4,7 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type Compared, compareService, joinProposals } from '../../monitoring/doctor/compare-service.ts';
 import { createClient } from '../../service/client.ts';
 import { type ServiceDescription, specifiedService } from '../../service/description/schema.ts';
-import type { ConfigOptions } from '../command.ts';
-import { openConfig } from '../open/open-config.ts';
+import { type ConfigOptions, openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 import { renderFinding } from '../terminal/show-findings.ts';
 

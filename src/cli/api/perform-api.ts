@@ -23,7 +23,7 @@ import {
   explainUnknownMembers,
   type UnknownMember,
 } from '../../service/unknown-members.ts';
-import type { ConfigOptions } from '../command.ts';
+import type { ConfigOptions } from '../open/open-config.ts';
 import { findService, openClient } from '../open/open-service.ts';
 import type { Output } from '../terminal/output.ts';
 

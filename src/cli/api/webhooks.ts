@@ -4,7 +4,8 @@ import { column, say, table } from '../../render/block.ts';
 import type { ApiError } from '../../service/api-error.ts';
 import { webhookTypes } from '../../service/contract/webhook-types.ts';
 import type { Api } from '../../service/create-api.ts';
-import { type ConfigOptions, defineCommand, parsePort } from '../command.ts';
+import { defineCommand, parsePort } from '../command.ts';
+import type { ConfigOptions } from '../open/open-config.ts';
 import { usageError } from '../usage-error.ts';
 
 const KIND = [

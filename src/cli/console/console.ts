@@ -1,4 +1,5 @@
-import { type ConfigOptions, defineCommand, parsePort } from '../command.ts';
+import { defineCommand, parsePort } from '../command.ts';
+import type { ConfigOptions } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 

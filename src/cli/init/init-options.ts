@@ -1,5 +1,5 @@
 import type { StatedRoles } from '../../core/layout.ts';
-import type { ConfigOptions } from '../command.ts';
+import type { ConfigOptions } from '../open/open-config.ts';
 
 /** `VALUE` for every source, or `SOURCE=VALUE` for one. */
 export type SourceAnswers = ReadonlyMap<string, string>;

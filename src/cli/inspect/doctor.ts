@@ -5,7 +5,8 @@ import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import type { Patient } from '../../runs/runnable-kind.ts';
 import type { Client } from '../../service/client.ts';
-import { type ConfigOptions, defineCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import type { ConfigOptions } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 
 export const doctorCommand = defineCommand({

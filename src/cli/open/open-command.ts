@@ -3,8 +3,8 @@ import type { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import type { Decided } from '../../ops/record-audit.ts';
-import type { ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
+import type { ConfigOptions } from './open-config.ts';
 
 /** The configuration of a command, and the ways in which it uses the database. */
 export type Opened = {

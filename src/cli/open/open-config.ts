@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { loadConfig } from '../../../jobs/index.ts';
 import { findStoredSecrets, storesSecrets } from '../../config/environment/read-variable.ts';
 import { withStateFolder } from '../../config/environment/state-folder.ts';
-import { findUnusedVariables } from '../../config/environment/unused-variables.ts';
+import { findUnusedVariables, type Misled } from '../../config/environment/unused-variables.ts';
 import { findVariables, type OnBrokenFiles } from '../../config/load-config-file.ts';
 import { databaseLocation, shortPath } from '../../config/locate.ts';
 import { findPlainConnections } from '../../config/plain-connections.ts';
@@ -27,12 +27,25 @@ import { findBrokenRules } from '../../money/load-rules.ts';
 import { endLeasesBefore } from '../../ops/lease.ts';
 import { renderWarning } from '../../render/error.ts';
 import { explainFolder } from '../../runs/explain-folder.ts';
-import type { ConfigOptions } from '../command.ts';
+import type { NamedConfig } from '../terminal/complete-commands.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 import { findConfig, requireConfigPath } from './find-config.ts';
 import { readEnvFile } from './read-env-file.ts';
+
+/** Options of every command that reads the configuration. */
+export type ConfigOptions = NamedConfig & {
+  readonly json?: boolean;
+  readonly dryRun?: boolean;
+  /**
+   * Called with settings that have no effect, before the command does anything. The program sets it; it is
+   * not an option of any command.
+   */
+  readonly onMisled?: (misled: Misled) => void;
+  /** Called with the path of a configuration that nobody named. The program sets it, too. */
+  readonly onConfigFound?: (path: string) => void;
+};
 
 /** Variables that decide which database a command uses. */
 const OF_DATABASE = ['DATABASE_URL', 'BI_DATABASE_URL'];

@@ -4,9 +4,8 @@ import type { ApiSettings } from '../../config/schema.ts';
 import { configurationError, refusal } from '../../core/known-error.ts';
 import type { StoredVariables } from '../../core/variable.ts';
 import { type Client, createClient } from '../../service/client.ts';
-import type { ConfigOptions } from '../command.ts';
 import { findConfig } from './find-config.ts';
-import { fetchStored, openConfig } from './open-config.ts';
+import { type ConfigOptions, fetchStored, openConfig } from './open-config.ts';
 import { readEnvFile } from './read-env-file.ts';
 
 /** The service that a command calls, without the settings that only jobs need. */

@@ -14,7 +14,7 @@ import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
 import { decideMany } from './decide-many.ts';
-import type { ReviewOptions } from './review.ts';
+import type { ReviewOptions } from './review-options.ts';
 
 type Review = {
   readonly db: Database;

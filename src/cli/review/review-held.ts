@@ -16,7 +16,7 @@ import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
-import type { ReviewOptions } from './review.ts';
+import type { ReviewOptions } from './review-options.ts';
 
 const SHOWN_ORDERS = 50;
 

@@ -22,7 +22,7 @@ import { linkToTrace } from '../../reports/runs/runs.ts';
 import type { RunSurroundings } from '../../runs/record-run.ts';
 import { describeStop, runJob } from '../../runs/run-job.ts';
 import { type Client, observeClient } from '../../service/client.ts';
-import { openConfig } from '../open/open-config.ts';
+import { type ConfigOptions, openConfig } from '../open/open-config.ts';
 import { withProcess, withRunSurroundings } from '../open/open-process.ts';
 import type { OpenTelemetry } from '../open/open-telemetry.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
@@ -30,7 +30,17 @@ import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { givenReason, requireReason, usageError } from '../usage-error.ts';
 import { pingStart } from './notify-after.ts';
-import type { RunCommandOptions } from './run.ts';
+
+export type RunCommandOptions = ConfigOptions & {
+  readonly limit?: number;
+  readonly file?: string;
+  readonly allowEmpty?: boolean;
+  readonly wait?: boolean;
+  readonly yes?: boolean;
+  readonly newLedger?: boolean;
+  readonly reason?: string;
+  readonly report?: string;
+};
 
 type Request = {
   readonly jobName?: string | undefined;

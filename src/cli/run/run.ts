@@ -1,4 +1,4 @@
-import { defineCommand, type GivenBy, NO_WAIT, type Parameters, parseCount, WAIT } from '../command.ts';
+import { defineCommand, NO_WAIT, parseCount, WAIT } from '../command.ts';
 
 const JOB = 'name of the job in the configuration; the only one if you omit it';
 
@@ -9,33 +9,29 @@ const READ_OPTIONS = [
   NO_WAIT,
 ] as const;
 
-const RUN_TAKES = [
-  ['[job]', JOB],
-  [
-    '--limit <count>',
-    'maximum number of orders, customers or influencers (for clicks: requests) to send; the rest waits',
-    parseCount,
-  ],
-  ...READ_OPTIONS,
-  ['--yes', 'approve what the run submits, without being asked (submit-outreach)'],
-  [
-    '--new-ledger',
-    'start a new ledger in place of another one; orders that the old ledger posted may be posted again',
-  ],
-  [
-    '--reason <text>',
-    'why you run it, for example again after a failure; kept in ops.audit (with --new-ledger: required)',
-  ],
-  ['--report <file.html>', 'write the results of the run to a page for the browser'],
-] as const satisfies Parameters;
-
-export type RunCommandOptions = Omit<GivenBy<typeof RUN_TAKES>, 'job'>;
-
 export const runCommand = defineCommand({
   name: 'run',
   changes: true,
   description: 'run a job once: read new files and do its work',
-  takes: RUN_TAKES,
+  takes: [
+    ['[job]', JOB],
+    [
+      '--limit <count>',
+      'maximum number of orders, customers or influencers (for clicks: requests) to send; the rest waits',
+      parseCount,
+    ],
+    ...READ_OPTIONS,
+    ['--yes', 'approve what the run submits, without being asked (submit-outreach)'],
+    [
+      '--new-ledger',
+      'start a new ledger in place of another one; orders that the old ledger posted may be posted again',
+    ],
+    [
+      '--reason <text>',
+      'why you run it, for example again after a failure; kept in ops.audit (with --new-ledger: required)',
+    ],
+    ['--report <file.html>', 'write the results of the run to a page for the browser'],
+  ],
   examples: [
     ['run attribute-orders --dry-run', 'show what it would do: the short form of `plan attribute-orders`'],
     ['run attribute-orders', 'the whole job'],

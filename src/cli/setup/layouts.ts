@@ -1,16 +1,4 @@
-import { defineCommand, type GivenBy, type Parameters } from '../command.ts';
-
-const TEST_TAKES = [
-  ['<file>', 'an export; S3 addresses work too'],
-  ['--layout <name>', 'the layout (default: the one that recognises the file)'],
-  ['--time-zone <zone>', 'time zone of times without one (default: they are shown as written)'],
-  ['--currency <code>', 'currency of amounts without one'],
-  ['--date-order <order>', 'if the dates do not show it', ['MDY', 'DMY']],
-  ['--decimal-mark <mark>', 'the mark before the decimals, if no amount shows it', ['.', ',']],
-  ['--encoding <name>', 'encoding, if the letters do not show it'],
-] as const satisfies Parameters;
-
-export type LayoutTestOptions = Omit<GivenBy<typeof TEST_TAKES>, 'file'>;
+import { defineCommand } from '../command.ts';
 
 export const layoutsCommand = defineCommand({
   name: 'layouts',
@@ -25,7 +13,15 @@ export const layoutsCommand = defineCommand({
     defineCommand({
       name: 'test',
       description: 'show how a layout reads a file: its columns, rows and faults',
-      takes: TEST_TAKES,
+      takes: [
+        ['<file>', 'an export; S3 addresses work too'],
+        ['--layout <name>', 'the layout (default: the one that recognises the file)'],
+        ['--time-zone <zone>', 'time zone of times without one (default: they are shown as written)'],
+        ['--currency <code>', 'currency of amounts without one'],
+        ['--date-order <order>', 'if the dates do not show it', ['MDY', 'DMY']],
+        ['--decimal-mark <mark>', 'the mark before the decimals, if no amount shows it', ['.', ',']],
+        ['--encoding <name>', 'encoding, if the letters do not show it'],
+      ],
       action: async ({ output }, { file, ...options }) =>
         (await import('./manage-layouts.ts')).testLayout(output, file, options),
     }),

@@ -21,7 +21,6 @@ import type { Terminal } from '../../render/terminal.ts';
 import { plural } from '../../render/text.ts';
 import { listFiles } from '../../store/list-files.ts';
 import { openSourceClients, type SourceClients } from '../../store/source-clients.ts';
-import type { ConfigOptions } from '../command.ts';
 import { customersLines, ordersLines } from '../init/describe-sources.ts';
 import { type CustomersExamined, examineCustomers } from '../init/recognise/examine-customers.ts';
 import { examineOrders, type OrdersExamined } from '../init/recognise/examine-orders.ts';
@@ -35,9 +34,17 @@ import {
   subjectOf,
 } from '../init/recognise/recognise-file.ts';
 import { findConfig } from '../open/find-config.ts';
-import { openConfig } from '../open/open-config.ts';
+import { type ConfigOptions, openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
-import type { LayoutTestOptions } from './layouts.ts';
+
+export type LayoutTestOptions = ConfigOptions & {
+  readonly layout?: string;
+  readonly timeZone?: string;
+  readonly currency?: string;
+  readonly dateOrder?: 'MDY' | 'DMY';
+  readonly decimalMark?: '.' | ',';
+  readonly encoding?: string;
+};
 
 /** Lists every layout that a configuration can use. The configuration itself need not exist. */
 export async function listLayouts(output: Output, options: ConfigOptions): Promise<void> {

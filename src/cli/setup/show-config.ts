@@ -7,8 +7,7 @@ import type { PipelineConfig } from '../../config/schema.ts';
 import { oldPlaceOf } from '../../config/service-file.ts';
 import { isObject } from '../../core/json/exact-json.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
-import type { ConfigOptions } from '../command.ts';
-import { openConfigToRead } from '../open/open-config.ts';
+import { type ConfigOptions, openConfigToRead } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 
 type Setting = {
