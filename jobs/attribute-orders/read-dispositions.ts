@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { DecimalText } from '../../src/core/money.ts';
-import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
-import { countOf, execute, rowsOf } from '../../src/db/statement.ts';
+import { countOf, type Database, execute, rowsOf } from '../../src/db/statement.ts';
 import type { ReportedRun } from '../../src/reports/runs/run-report.ts';
 import { dispositionOfOrders } from '../../src/rollups/disposition.ts';
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/db/connect.ts';
-import { countOf, rowOf } from '../../src/db/statement.ts';
+import { countOf, type Database, rowOf } from '../../src/db/statement.ts';
 
 /** Newest orders of a source that are compared. */
 const COMPARED = 5_000;

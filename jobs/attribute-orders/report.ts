@@ -3,8 +3,7 @@ import type { LeakedCode } from '../../src/core/money/leak.ts';
 import type { DecimalText } from '../../src/core/money.ts';
 import { sumOrders } from '../../src/core/order.ts';
 import type { CodeProblem, DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { rowsOf } from '../../src/db/statement.ts';
+import { type Database, rowsOf } from '../../src/db/statement.ts';
 import { findLeaks } from '../../src/money/leaks/find-leaks.ts';
 import { type HeldGroup, listHeldGroups } from '../../src/reports/held/held-orders.ts';
 import {

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { type ConsentCount, NOBODY_PASSED_OVER, type PassedOverCounts } from '../../src/core/customer.ts';
 import type { FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { countOf, countsOf, rowsOf } from '../../src/db/statement.ts';
+import { countOf, countsOf, type Database, rowsOf } from '../../src/db/statement.ts';
 import { countWaiting } from '../../src/intake/customers/waiting-batches.ts';
 import { unreportedRuns } from '../../src/reports/runs/list-runs.ts';
 import { countsBy, type NamedCount, readRunFiles, sumOf } from '../../src/reports/runs/run-report.ts';

@@ -1,8 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import { databaseClock } from '../../src/db/clock.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { countOf, execute, rowsOf } from '../../src/db/statement.ts';
+import { countOf, type Database, execute, rowsOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { countsOf, rowsOf } from '../../src/db/statement.ts';
+import { countsOf, type Database, rowsOf } from '../../src/db/statement.ts';
 import {
   countsBy,
   isOfRun,

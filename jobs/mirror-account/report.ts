@@ -1,6 +1,5 @@
 import type { RunReport } from '../../src/core/report.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { countsOf, rowsOf } from '../../src/db/statement.ts';
+import { countsOf, type Database, rowsOf } from '../../src/db/statement.ts';
 import type { Published } from '../../src/mirror/publish.ts';
 import { type Coverage, readCoverage } from '../../src/reports/list-deals.ts';
 

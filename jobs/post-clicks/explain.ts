@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import { fileName } from '../../src/core/text/file-name.ts';
 import { foldCode, foldHandle } from '../../src/core/text/fold.ts';
 import { plural } from '../../src/core/text/plural.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { rowsOf } from '../../src/db/statement.ts';
+import { type Database, rowsOf } from '../../src/db/statement.ts';
 import { type Explained, readEntryLives } from '../../src/reports/lives/entry-lives.ts';
 
 type Statement = {

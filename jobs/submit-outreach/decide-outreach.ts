@@ -1,6 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import type { Database } from '../../src/db/connect.ts';
-import { countOf, countsOf, execute } from '../../src/db/statement.ts';
+import { countOf, countsOf, type Database, execute } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { outreachBody, outreachKey } from '../../src/ledger/effects/outreach.ts';
 import { createDesiredEntries, neverSent, propose } from '../../src/ledger/propose.ts';

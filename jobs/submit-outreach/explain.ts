@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { foldHandle } from '../../src/core/text/fold.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { rowsOf } from '../../src/db/statement.ts';
+import { type Database, rowsOf } from '../../src/db/statement.ts';
 import { type Explained, readEntryLives } from '../../src/reports/lives/entry-lives.ts';
 
 type Decision = {

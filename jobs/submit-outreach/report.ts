@@ -1,6 +1,5 @@
 import type { DoubtDetails, RunReport } from '../../src/core/report.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { countsOf, finds, rowsOf } from '../../src/db/statement.ts';
+import { countsOf, type Database, finds, rowsOf } from '../../src/db/statement.ts';
 import {
   countsBy,
   isOfRun,

@@ -1,6 +1,5 @@
 import type { DoubtDetails, RunReport } from '../../src/core/report.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { countOf, rowsOf } from '../../src/db/statement.ts';
+import { countOf, type Database, rowsOf } from '../../src/db/statement.ts';
 import {
   countsBy,
   isOfRun,

@@ -4,11 +4,9 @@ import { configurationError, KnownError, type Problem } from '../core/known-erro
 import type { CodeProblem } from '../core/report.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
 import { describeProblems, type ReadSheet, readSheetFile, type Unreadable } from '../core/text/read-sheet.ts';
-import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { execute, finds } from '../db/statement.ts';
+import { type Database, execute, finds, toJsonParameter } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { readAssignedCodes } from './assign-code.ts';
 import { toOwnerRows } from './code-ownership.ts';
 import { type CodeRow, type OwnerRow, parseCodes, toInstantMs } from './parse-codes.ts';

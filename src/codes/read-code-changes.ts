@@ -1,6 +1,5 @@
 import type { CodeChange } from '../core/http/webhook-event.ts';
-import type { Database } from '../db/connect.ts';
-import { rowsOf } from '../db/statement.ts';
+import { type Database, rowsOf } from '../db/statement.ts';
 
 /** A change of a deal's discount code or custom link, as an event reported it. */
 export type OwnershipChange = {

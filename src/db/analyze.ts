@@ -1,6 +1,5 @@
-import type { Database } from './connect.ts';
 import { isConnectionLost } from './server/connection-lost.ts';
-import { execute, rowsOf } from './statement.ts';
+import { type Database, execute, rowsOf } from './statement.ts';
 
 /**
  * A table is analysed again if its size has changed by this factor plus this number of pages. This resembles

@@ -3,9 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { refusal } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
-import type { Database } from './connect.ts';
 import { inTransaction } from './in-transaction.ts';
-import { execute } from './statement.ts';
+import { type Database, execute } from './statement.ts';
 
 const FOLDER = packageFile('sql/views/');
 

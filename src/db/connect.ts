@@ -5,12 +5,10 @@ import { errorCode } from '../core/error-code.ts';
 import { configurationError, KnownError } from '../core/known-error.ts';
 import { requireOpenEmbedded } from './move/closed-database.ts';
 import type { ServerOptions } from './server/connect-server.ts';
+import type { Database } from './statement.ts';
 import type { DB } from './tables.ts';
 
-/**
- * Every query uses this type. A function that must run in a transaction takes a `Transaction<DB>` instead.
- */
-export type Database = Kysely<DB>;
+export type { Database };
 
 export type ConnectOptions = ServerOptions & {
   /** Folder of the embedded database (absolute path), which is opened if `url` is empty. */

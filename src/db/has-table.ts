@@ -1,5 +1,4 @@
-import type { Database } from './connect.ts';
-import { finds } from './statement.ts';
+import { type Database, finds } from './statement.ts';
 
 /** Returns true if a table exists. @param table schema and name, for example `ops.leases`. */
 export async function hasTable(db: Database, table: string): Promise<boolean> {

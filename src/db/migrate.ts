@@ -6,12 +6,11 @@ import { configurationError, KnownError } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
 import { BASELINE, LAST_BEFORE, REPLACED, versionOf } from './baseline.ts';
-import type { Database } from './connect.ts';
 import { hasTable } from './has-table.ts';
 import type { DatabaseTransaction } from './in-transaction.ts';
 import { inPhase } from './phase.ts';
 import { explainFailure } from './server/explain-failure.ts';
-import { execute, rowsOf } from './statement.ts';
+import { type Database, execute, rowsOf } from './statement.ts';
 
 const FOLDER = packageFile('sql/migrations/');
 

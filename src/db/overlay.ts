@@ -9,8 +9,7 @@ import {
   type SchemableIdentifierNode,
   sql,
 } from 'kysely';
-import type { Database } from './connect.ts';
-import { rowOf } from './statement.ts';
+import { type Database, rowOf } from './statement.ts';
 import type { DB } from './tables.ts';
 
 /*

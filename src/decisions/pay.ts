@@ -5,9 +5,8 @@ import { type FileKind, formatDebt, isDebt } from '../core/money/payments.ts';
 import { type DecimalText, formatAmounts, formatMoney, isSameAmount, subtractMoney } from '../core/money.ts';
 import { foldHandle } from '../core/text/fold.ts';
 import { plural } from '../core/text/plural.ts';
-import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import { finds } from '../db/statement.ts';
+import { type Database, finds } from '../db/statement.ts';
 import { digestOf, findUnpaid, requireProposable, type Unpaid } from '../money/payments/find-unpaid.ts';
 import {
   insertProposal,

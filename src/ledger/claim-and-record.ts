@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ClaimedEntry } from '../core/ledger.ts';
-import type { Database } from '../db/connect.ts';
 import { keepsPlan } from '../db/keeps-plan.ts';
-import { rowsOf } from '../db/statement.ts';
+import { type Database, rowsOf } from '../db/statement.ts';
 import {
   type ClaimEntry,
   type ClaimedRow,

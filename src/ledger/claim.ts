@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ClaimedEntry, Effect } from '../core/ledger.ts';
-import type { Database } from '../db/connect.ts';
-import { rowsOf } from '../db/statement.ts';
+import { type Database, rowsOf } from '../db/statement.ts';
 import { shortLedgerId } from './continuity/identity.ts';
 import type { Journal } from './continuity/journal.ts';
 import type { ClaimedAttempt } from './continuity/journal-lines.ts';

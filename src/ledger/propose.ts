@@ -1,10 +1,9 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Effect } from '../core/ledger.ts';
-import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import { moneyText } from '../db/money-text.ts';
-import { execute, rowsOf } from '../db/statement.ts';
+import { type Database, execute, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { respelledBody } from './effects/referral.ts';
 

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import { countOf, rowOf, rowsOf } from '../db/statement.ts';
+import { countOf, type Database, rowOf, rowsOf } from '../db/statement.ts';
 
 /**
  * A page may be large: ids are small, and a stale id does no harm because claiming decides. The limit bounds

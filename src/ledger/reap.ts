@@ -1,5 +1,4 @@
-import type { Database } from '../db/connect.ts';
-import { countOf } from '../db/statement.ts';
+import { countOf, type Database } from '../db/statement.ts';
 
 /**
  * Transition T7, sending → in_doubt, never → ready. An owner without a lease in force (by the database clock)

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Claim, EntryState, Outcome } from '../core/ledger.ts';
-import type { Database } from '../db/connect.ts';
 import { keepsPlan } from '../db/keeps-plan.ts';
-import { rowsOf } from '../db/statement.ts';
+import { type Database, rowsOf } from '../db/statement.ts';
 
 /** The outcome of one attempt, ready to be stored or spooled. */
 export type Answer = {

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { EntryState } from '../core/ledger.ts';
-import type { Database } from '../db/connect.ts';
-import { countOf, rowsOf } from '../db/statement.ts';
+import { countOf, type Database, rowsOf } from '../db/statement.ts';
 
 export type Resolution = {
   readonly entryId: string;

@@ -1,11 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import type { Seeded, SeedRow } from '../core/backfill.ts';
 import { similarId } from '../core/text/order-key.ts';
-import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { execute, rowOf, rowsOf } from '../db/statement.ts';
+import { type Database, execute, rowOf, rowsOf, toJsonParameter } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { isAbout, isAboutOrder } from './evidence/apply-evidence.ts';
 import { enterAsWriter } from './evidence/evidence-writers.ts';
 import { neverSent } from './propose.ts';

@@ -1,7 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import { execute, rowsOf } from '../db/statement.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { type Database, execute, rowsOf, toJsonParameter } from '../db/statement.ts';
 
 /**
  * A deal id and how it was discovered: referral, click, create_deal, note, event, codes, order, handle,

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import { rowsOf } from '../db/statement.ts';
+import { type Database, rowsOf } from '../db/statement.ts';
 
 /** A deal to read, with the digest of its published answer. The digest is null if no answer is published. */
 export type DueDeal = { readonly dealId: string; readonly answerHash: string | null };

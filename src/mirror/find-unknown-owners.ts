@@ -2,9 +2,7 @@ import { sql } from 'kysely';
 import type { CodeProblem } from '../core/report.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import { foldHandle } from '../core/text/fold.ts';
-import type { Database } from '../db/connect.ts';
-import { rowsOf } from '../db/statement.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { type Database, rowsOf, toJsonParameter } from '../db/statement.ts';
 import { mayBeOneOf } from './known-handles.ts';
 
 /** The owner of a code, as a line of codes.csv states it. */

@@ -1,8 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { foldHandle } from '../core/text/fold.ts';
-import type { Database } from '../db/connect.ts';
-import { execute, rowsOf } from '../db/statement.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { type Database, execute, rowsOf, toJsonParameter } from '../db/statement.ts';
 
 export type DueHandle = { readonly handleFolded: string; readonly handle: string };
 

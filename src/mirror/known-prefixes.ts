@@ -1,8 +1,6 @@
 import type { NotNull } from 'kysely';
-import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { execute } from '../db/statement.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { type Database, execute, toJsonParameter } from '../db/statement.ts';
 import { type AskedPrefix, firstPrefixes } from './split-prefixes.ts';
 
 export type PrefixAnswer = {

@@ -1,8 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { databaseClock } from '../db/clock.ts';
-import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { countOf, execute, rowsOf } from '../db/statement.ts';
+import { countOf, type Database, execute, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { publishVersions, type RecordCounts, settleListing, stagedRecords } from './publish-records.ts';
 import {

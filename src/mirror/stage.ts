@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
 import { toArrayParameter, toJsonArrayParameter, toTextArrayParameter } from '../db/array-parameters.ts';
 import { readDatabaseClock } from '../db/clock.ts';
-import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { execute, rowsOf } from '../db/statement.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { type Database, execute, rowsOf, toJsonParameter } from '../db/statement.ts';
 import type { DealAnswer } from './read-deal-answer.ts';
 import { digest, type NotARecord, type ReadRecord } from './read-record.ts';
 import type { Listing } from './read-records.ts';

@@ -1,10 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
-import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
-import { execute, rowOf, rowsOf } from '../db/statement.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { type Database, execute, rowOf, rowsOf, toJsonParameter } from '../db/statement.ts';
 import type { Exchange } from './convert-lines.ts';
 import { carriedColumns, inOrder, linesOf } from './read-statement.ts';
 import type { StatementRules } from './statement.ts';

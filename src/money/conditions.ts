@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { isMore } from '../core/money.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { toJsonParameter } from '../db/statement.ts';
 import { customerHistory, customerOf } from './customers.ts';
 import type { StatementRules, Terms } from './statement.ts';
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { toJsonParameter } from '../db/statement.ts';
 import type { StatementRules } from './statement.ts';
 
 /** Returns count a customer as new after so many days with known customers, if nobody says since when all are known. */

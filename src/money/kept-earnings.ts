@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
-import { countOf, execute, rowOf } from '../db/statement.ts';
+import { countOf, type Database, execute, rowOf } from '../db/statement.ts';
 import { noteDeals } from '../rollups/changed-deals.ts';
 import { isChosen, stateOfFacts, withWholeDeals } from './conditions.ts';
 import { ratedOrders } from './rated-orders.ts';

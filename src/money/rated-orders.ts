@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { minorDigits } from '../core/money.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { toJsonParameter } from '../db/statement.ts';
 import { amountAfter, isInSentCurrency, isOwnAdjustment } from '../ledger/propose.ts';
 import { postedTo } from '../rollups/disposition.ts';
 import { chosenRows, IN_TURN, isChosen, scopeOf, statesRate } from './conditions.ts';

@@ -1,7 +1,6 @@
 import type { DecimalText } from '../core/money.ts';
 import { foldHandle } from '../core/text/fold.ts';
-import type { Database } from '../db/connect.ts';
-import { rowOf, rowsOf } from '../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../db/statement.ts';
 import { readStatement } from './read-statement.ts';
 import type { Statement, StatementLine, StatementRules } from './statement.ts';
 

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { type DecimalText, sumMoney } from '../core/money.ts';
 import { sumOrders } from '../core/order.ts';
-import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import { rowsOf } from '../db/statement.ts';
+import { type Database, rowsOf } from '../db/statement.ts';
 import { onlyHandle } from './kept-earnings.ts';
 import { ratedOrders } from './rated-orders.ts';
 import { feesOf, inSets, lastDay } from './read-statement.ts';

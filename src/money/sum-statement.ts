@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { DecimalText, Money } from '../core/money.ts';
-import type { Database } from '../db/connect.ts';
-import { rowsOf } from '../db/statement.ts';
+import { type Database, rowsOf } from '../db/statement.ts';
 import { changedOrders, type Kept, onlyHandle } from './kept-earnings.ts';
 import {
   columns,

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
-import { execute, rowOf, rowsOf } from '../db/statement.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { type Database, execute, rowOf, rowsOf, toJsonParameter } from '../db/statement.ts';
 import { noteDeals, takeChangedDeals } from '../rollups/changed-deals.ts';
 import { beginStep } from '../rollups/refresh-reporting.ts';
 import { isOfDeal } from './conditions.ts';

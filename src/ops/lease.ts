@@ -1,8 +1,7 @@
 import { clockAfter, databaseClock } from '../db/clock.ts';
-import type { Database } from '../db/connect.ts';
 import { hasTable } from '../db/has-table.ts';
 import { inPhase } from '../db/phase.ts';
-import { execute, rowsOf } from '../db/statement.ts';
+import { type Database, execute, rowsOf } from '../db/statement.ts';
 
 export type LeaseHolder = { readonly owner: string; readonly host: string; readonly pid: number };
 

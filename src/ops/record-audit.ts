@@ -1,7 +1,6 @@
 import { maskAddresses } from '../core/text/mask-addresses.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import { rowOf } from '../db/statement.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { rowOf, toJsonParameter } from '../db/statement.ts';
 
 /** A change by a person, as stored in `ops.audit`. */
 export type AuditRecord = {

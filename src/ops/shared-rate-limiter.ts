@@ -1,5 +1,4 @@
-import type { Database } from '../db/connect.ts';
-import { rowOf } from '../db/statement.ts';
+import { type Database, rowOf } from '../db/statement.ts';
 
 export type SharedRateLimiterOptions = {
   /** Limit of the account, for all processes together. 0 means no limit. */

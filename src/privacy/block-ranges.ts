@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import { countOf } from '../db/statement.ts';
+import { countOf, type Database } from '../db/statement.ts';
 
 /** Number of blocks for each statement: 64 MiB, which takes a second or two. */
 const BLOCKS = 8_192;

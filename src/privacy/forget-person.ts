@@ -4,9 +4,8 @@ import type { CustomerHash } from '../core/customer.ts';
 import type { Certificate, FoundRows } from '../core/privacy/forget.ts';
 import { plural } from '../core/text/plural.ts';
 import { toUuidArrayParameter } from '../db/array-parameters.ts';
-import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, unlessDryRun } from '../db/in-transaction.ts';
-import { countsOf } from '../db/statement.ts';
+import { countsOf, type Database } from '../db/statement.ts';
 import { bindCustomerKey } from '../intake/customers/bind-customer-key.ts';
 import {
   type DeletedRows,

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Prunable, Pruned, RetentionClass, RetentionSettings } from '../core/privacy/retention.ts';
 import { analyzeGrown } from '../db/analyze.ts';
-import type { Database } from '../db/connect.ts';
-import { rowOf } from '../db/statement.ts';
+import { type Database, rowOf } from '../db/statement.ts';
 import { blockRanges } from './block-ranges.ts';
 
 /*

@@ -2,8 +2,7 @@ import { domainToUnicode } from 'node:url';
 import { type RawBuilder, sql } from 'kysely';
 import type { FoundRows } from '../core/privacy/forget.ts';
 import { AT_SIGN, replaceAddresses, type Wanted } from '../core/text/mask-addresses.ts';
-import type { Database } from '../db/connect.ts';
-import { execute, rowsOf } from '../db/statement.ts';
+import { type Database, execute, rowsOf } from '../db/statement.ts';
 import { blockRanges } from './block-ranges.ts';
 
 /*

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { foldHandle } from '../core/text/fold.ts';
-import type { Database } from '../db/connect.ts';
-import { rowsOf } from '../db/statement.ts';
+import { type Database, rowsOf } from '../db/statement.ts';
 
 /** A handle in the form that its spellings share, and the spellings that deals, codes and credited orders have. */
 export type KnownHandle = { readonly folded: string; readonly spellings: readonly string[] };

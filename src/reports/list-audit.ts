@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import { rowOf, rowsOf } from '../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../db/statement.ts';
 import { type Having, hasAll, type Page } from './wanted-rows.ts';
 
 export type AuditEntry = {

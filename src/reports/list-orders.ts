@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { BELOW_ZERO } from '../core/held/held-order.ts';
-import type { Database } from '../db/connect.ts';
-import { rowsOf } from '../db/statement.ts';
+import { type Database, rowsOf } from '../db/statement.ts';
 import { type ColumnKey, type Having, hasAll, type Page } from './wanted-rows.ts';
 
 export type ListedOrder = {

@@ -1,5 +1,4 @@
-import type { Database } from '../db/connect.ts';
-import { rowsOf } from '../db/statement.ts';
+import { type Database, rowsOf } from '../db/statement.ts';
 
 /** Events that arrived and could not be used, because the description of the service does not fit them. */
 export type UnreadEvents = {

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { finds, rowOf } from '../db/statement.ts';
+import { type Database, finds, rowOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 
 /** Number of entries per step, so that a step takes a second or less. */

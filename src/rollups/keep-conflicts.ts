@@ -1,7 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { execute, rowsOf } from '../db/statement.ts';
+import { execute, rowsOf, toJsonParameter } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
 
 /*
  * `reporting.conflicts` contains a row for each order of `intake.order_claims` that somebody is or may still be

@@ -1,8 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import { execute, rowsOf } from '../db/statement.ts';
+import { type Database, execute, rowsOf, toJsonParameter } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { STATED_BY_ORDER } from './disposition.ts';
 import { isOrderOf, type Partition } from './partitions.ts';
 

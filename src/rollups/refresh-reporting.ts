@@ -1,11 +1,9 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { errorCode } from '../core/error-code.ts';
-import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
-import { execute, rowOf, rowsOf } from '../db/statement.ts';
+import { type Database, execute, rowOf, rowsOf, toJsonParameter } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { countAccepted } from './count-accepted.ts';
 import { dispositionOfOrders } from './disposition.ts';
 import { keepConflicts, type OrderKey, ordersWithClaims, rebuildConflicts } from './keep-conflicts.ts';

@@ -3,8 +3,7 @@ import type { Exchange } from '../core/http/exchange.ts';
 import { storableText } from '../core/json/storable-json.ts';
 import type { Progress, ProgressStep } from '../core/progress.ts';
 import type { RunActivity, RunMessage, RunRequests, RunStep } from '../core/run.ts';
-import type { Database } from '../db/connect.ts';
-import { execute } from '../db/statement.ts';
+import { type Database, execute } from '../db/statement.ts';
 import { type Client, observeClient } from '../service/client.ts';
 
 /**

@@ -1,10 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Backfill, BackfillState, Period } from '../../../src/core/backfill.ts';
 import { databaseClock } from '../../../src/db/clock.ts';
-import type { Database } from '../../../src/db/connect.ts';
-import { execute, rowOf, rowsOf } from '../../../src/db/statement.ts';
+import { type Database, execute, rowOf, rowsOf, toJsonParameter } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import type { GatheredPlan } from './gather-plan.ts';
 
 const COLUMNS = sql`

@@ -8,9 +8,8 @@ import {
 } from '../../../src/core/backfill.ts';
 import { sumOrders } from '../../../src/core/order.ts';
 import { databaseClock } from '../../../src/db/clock.ts';
-import type { Database } from '../../../src/db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../../src/db/in-transaction.ts';
-import { execute } from '../../../src/db/statement.ts';
+import { type Database, execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { takeForBackfill } from '../../../src/ledger/backfill-entries.ts';
 import { type OrderNotes, referralDetails } from '../../../src/ledger/effects/referral.ts';

@@ -1,9 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { BackfillPlan, Period, PlanGroup, PlannedFile } from '../../../src/core/backfill.ts';
 import { suitLargeStatements } from '../../../src/db/large-statements.ts';
-import { countsOf, execute, rowOf, rowsOf } from '../../../src/db/statement.ts';
+import { countsOf, execute, rowOf, rowsOf, toJsonParameter } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import { referralBody, referralKey } from '../../../src/ledger/effects/referral.ts';
 import { adoptKeys, neverSent } from '../../../src/ledger/propose.ts';
 import { decide } from '../decide/decide-orders.ts';

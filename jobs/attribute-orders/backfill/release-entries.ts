@@ -1,9 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { BackfillState } from '../../../src/core/backfill.ts';
-import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../../src/db/large-statements.ts';
-import { execute, rowsOf } from '../../../src/db/statement.ts';
+import { type Database, execute, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { giveBack, holdForBackfill } from '../../../src/ledger/backfill-entries.ts';
 import { lockJobs } from '../../../src/ledger/propose.ts';

@@ -4,8 +4,7 @@ import { type DecimalText, subtractMoney, sumMoney } from '../../../src/core/mon
 import { sumOrders } from '../../../src/core/order.ts';
 import type { RunAmount } from '../../../src/core/report.ts';
 import { databaseClock } from '../../../src/db/clock.ts';
-import type { Database } from '../../../src/db/connect.ts';
-import { countOf, finds, rowOf, rowsOf } from '../../../src/db/statement.ts';
+import { countOf, type Database, finds, rowOf, rowsOf } from '../../../src/db/statement.ts';
 
 /** The current state of the orders of a plan. The parts add up to `planned`. */
 export type BackfillProgress = {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { Database } from '../../../src/db/connect.ts';
-import { execute, finds, rowsOf } from '../../../src/db/statement.ts';
+import { type Database, execute, finds, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { isAbout } from '../../../src/ledger/evidence/apply-evidence.ts';
 import { inDecision } from '../../../src/ledger/propose.ts';

@@ -3,7 +3,7 @@ import { ownersOf } from '../../../src/codes/owners-of.ts';
 import type { Period } from '../../../src/core/backfill.ts';
 import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
 import type { Attribution } from '../../../src/core/money/conflicts.ts';
-import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
+import { toJsonParameter } from '../../../src/db/statement.ts';
 import { EXPORTED_AT } from '../../../src/intake/files/exported-at.ts';
 import { neverSent } from '../../../src/ledger/propose.ts';
 import { isByExport } from './conditions.ts';

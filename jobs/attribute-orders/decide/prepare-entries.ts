@@ -2,11 +2,9 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { HELD_REASONS } from '../../../src/core/held/held-order.ts';
 import { configurationError, type KnownError } from '../../../src/core/known-error.ts';
 import { plural } from '../../../src/core/text/plural.ts';
-import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
-import { execute, finds, rowOf } from '../../../src/db/statement.ts';
+import { type Database, execute, finds, rowOf, toJsonParameter } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import {
   type OrderNotes,
   referralBody,

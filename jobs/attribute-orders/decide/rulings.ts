@@ -1,7 +1,6 @@
 import type { Transaction } from 'kysely';
-import { execute } from '../../../src/db/statement.ts';
+import { execute, toJsonParameter } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 
 /** What a person decides about held orders: what was not known is settled, or they are never credited. */
 export type Ruling = 'credit' | 'exclude';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../connect.ts';
 import type { DatabaseTransaction } from '../in-transaction.ts';
-import { countOf, execute, rowsOf } from '../statement.ts';
+import { countOf, type Database, execute, rowsOf } from '../statement.ts';
 
 /** The schemas with rows of their own. Those of `bi` are views, and `public` has the names of the migrations. */
 const SCHEMAS = ['intake', 'ledger', 'mirror', 'ops', 'reporting'];

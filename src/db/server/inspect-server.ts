@@ -1,7 +1,5 @@
-import type { Database } from '../connect.ts';
 import { APP_ROLE, type FunctionRight, functionRights } from '../create-roles.ts';
-import { execute, rowOf, rowsOf } from '../statement.ts';
-import { toJsonParameter } from '../to-json-parameter.ts';
+import { type Database, execute, rowOf, rowsOf, toJsonParameter } from '../statement.ts';
 import { SESSION_SETTINGS } from './session.ts';
 
 /** Version 15.0, in the format of `server_version_num`. */

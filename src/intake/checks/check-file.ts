@@ -5,9 +5,8 @@ import type { FileStatistics } from '../../core/checks/file-statistics.ts';
 import type { HoldReason } from '../../core/source.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
-import { execute, rowOf, rowsOf } from '../../db/statement.ts';
+import { execute, rowOf, rowsOf, toJsonParameter } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { isUnowned } from './order-statistics.ts';
 
 /** What the checks need to know about a file before its rows take effect. */

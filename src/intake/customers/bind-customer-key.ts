@@ -1,7 +1,6 @@
 import { configurationError, type KnownError } from '../../core/known-error.ts';
 import { plural } from '../../core/text/plural.ts';
-import type { Database } from '../../db/connect.ts';
-import { execute } from '../../db/statement.ts';
+import { type Database, execute } from '../../db/statement.ts';
 import { forgetPreviousKey, readPreviousKey } from './rekey-customers.ts';
 
 /** Fingerprints of the keys in the configuration. This module never sees the keys themselves. */

@@ -14,8 +14,7 @@ import {
 } from '../../core/customer.ts';
 import type { RejectedRow } from '../../core/record.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { stageRejected } from '../files/stage-leftovers.ts';
 import { createStagingQueue } from '../files/staging-queue.ts';

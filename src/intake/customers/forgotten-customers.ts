@@ -1,9 +1,8 @@
 import type { CustomerHash } from '../../core/customer.ts';
 import { anyOf, toUuidArrayParameter } from '../../db/array-parameters.ts';
 import { databaseClock } from '../../db/clock.ts';
-import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { countOf, execute, rowsOf } from '../../db/statement.ts';
+import { countOf, type Database, execute, rowsOf } from '../../db/statement.ts';
 import { membersOfBatch, takeOutGone } from './waiting-batches.ts';
 
 /** A customer to be forgotten, identified by digests only. */

@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
 import type { CustomerHash, Profile } from '../../core/customer.ts';
 import { toArrayParameter } from '../../db/array-parameters.ts';
-import type { Database } from '../../db/connect.ts';
-import { execute, rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, execute, rowOf, rowsOf, toJsonParameter } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { maySend } from './prepare-batches.ts';
 import { membersOfBatch } from './waiting-batches.ts';
 

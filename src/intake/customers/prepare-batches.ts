@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../db/connect.ts';
-import { execute } from '../../db/statement.ts';
+import { type Database, execute } from '../../db/statement.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
 import { membersOfBatch, takeOutGone } from './waiting-batches.ts';
 

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RekeyedHash } from '../../core/customer.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
-import type { Database } from '../../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
-import { execute, rowsOf } from '../../db/statement.ts';
+import { type Database, execute, rowsOf } from '../../db/statement.ts';
 
 /*
  * Moves customers from the previous hash key to the current one. A new hash needs the address, and the

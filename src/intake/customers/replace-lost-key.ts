@@ -1,9 +1,8 @@
 import { type CustomerHash, mergeConsent, type StatedCustomer } from '../../core/customer.ts';
 import { refusal } from '../../core/known-error.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
-import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { execute, rowsOf } from '../../db/statement.ts';
+import { type Database, execute, rowsOf } from '../../db/statement.ts';
 import { toCustomerRows } from './batched-customer.ts';
 import { CURRENT_KEY_NO, type RekeyAddress, rekeyBatch } from './rekey-customers.ts';
 

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { clockAfter } from '../../db/clock.ts';
-import type { Database } from '../../db/connect.ts';
-import { execute, finds, rowsOf } from '../../db/statement.ts';
+import { type Database, execute, finds, rowsOf } from '../../db/statement.ts';
 import type { WaitingBatch } from './waiting-batches.ts';
 
 /** The run that sent a batch, and the label it used. */

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { type CustomerHash, consentOf } from '../../core/customer.ts';
 import { errorCode, UNIQUE_VIOLATION } from '../../core/error-code.ts';
-import { canCopy, type Database } from '../../db/connect.ts';
+import { canCopy } from '../../db/connect.ts';
 import { BinaryRows, type CopyRows, copyInto } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
-import { rowOf } from '../../db/statement.ts';
+import { type Database, rowOf } from '../../db/statement.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { type BatchedCustomer, toCustomerRows } from './batched-customer.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../db/connect.ts';
-import { countsOf, rowOf, rowsOf } from '../../db/statement.ts';
+import { countsOf, type Database, rowOf, rowsOf } from '../../db/statement.ts';
 
 /**
  * A batch that waits to be submitted. Contains plain addresses: it must not reach any log, error or other

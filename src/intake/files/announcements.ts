@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
 import { MAX_LIST_EVERY_HOURS } from '../../core/source.ts';
-import type { Database } from '../../db/connect.ts';
-import { execute, rowsOf } from '../../db/statement.ts';
+import { type Database, execute, rowsOf } from '../../db/statement.ts';
 
 /** The files of a source that a run has to look up, if the queue of the source announces all new files. */
 export type Announced = {

@@ -1,7 +1,6 @@
 import type { ReadFor } from '../../core/layout.ts';
 import type { AgeBasis } from '../../core/time/file-age.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 
 /** The last reading of a file name, in any version. */
 export type KnownFile = {

@@ -1,7 +1,6 @@
 import type { ReadFor } from '../../core/layout.ts';
 import { CONFLICTING_STATES } from '../../core/source.ts';
-import type { Database } from '../../db/connect.ts';
-import { execute } from '../../db/statement.ts';
+import { type Database, execute } from '../../db/statement.ts';
 
 /** A held version of a file, whether or not the file still exists. */
 export type HeldVersion = { readonly sourceFileId: string; readonly uri: string; readonly version: string };

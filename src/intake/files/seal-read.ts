@@ -1,13 +1,11 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { FooterRow } from '../../core/record.ts';
 import type { HoldReason } from '../../core/source.ts';
-import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { settingsForLargeStatements } from '../../db/large-statements.ts';
-import { rowOf } from '../../db/statement.ts';
+import { type Database, rowOf, toJsonParameter } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { checkFile, type FileCheck, type Measured } from '../checks/check-file.ts';
 import { clearStaged } from './clear-staged.ts';
 import type { FileRead } from './fence.ts';

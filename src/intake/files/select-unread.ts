@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { IS_READ_ANEW, type ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 
 /**
  * Selects the files of a listing that must be read: new files, new versions, files whose reading was

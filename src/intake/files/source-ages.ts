@@ -1,8 +1,7 @@
 import type { ReadFor } from '../../core/layout.ts';
 import { CONFLICTING_STATES, type SourceFile } from '../../core/source.ts';
 import { compareAges, type FileAge } from '../../core/time/file-age.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 
 /** Files that have been read, or are held because they contradict one, and that a file does not follow. */
 export type OtherAges = {

@@ -1,9 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { MissingRow, OrderContinuation } from '../../core/order.ts';
 import type { RejectedRow } from '../../core/record.ts';
-import type { Database } from '../../db/connect.ts';
-import { countOf } from '../../db/statement.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { countOf, type Database, toJsonParameter } from '../../db/statement.ts';
 import { type FileRead, fenceOf } from './fence.ts';
 
 /**

@@ -1,12 +1,11 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { OrderBatch, StagedOrder } from '../../core/order.ts';
 import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
-import { canCopy, type Database } from '../../db/connect.ts';
+import { canCopy } from '../../db/connect.ts';
 import { copyInto, TextRows, toCopyCell } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { rowOf } from '../../db/statement.ts';
+import { type Database, rowOf, toJsonParameter } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { stageContinuations, stageMissing, stageRejected } from '../files/stage-leftovers.ts';

@@ -11,7 +11,7 @@ import {
 import { foldCode } from '../../core/text/fold.ts';
 import { similarId } from '../../core/text/order-key.ts';
 import { toTextArrayParameter } from '../../db/array-parameters.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { toJsonParameter } from '../../db/statement.ts';
 
 type StoredColumn = {
   readonly field: (typeof ORDER_COLUMNS)[number]['field'];

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { OrderIdColumn } from '../../core/order.ts';
-import type { Database } from '../../db/connect.ts';
-import { countOf, countsOf, execute } from '../../db/statement.ts';
+import { countOf, countsOf, type Database, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { measureOrders } from '../checks/order-statistics.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';

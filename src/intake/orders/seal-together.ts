@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { OrderIdColumn, StagedOrder } from '../../core/order.ts';
 import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
-import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { settingsForLargeStatements } from '../../db/large-statements.ts';
-import { execute, rowOf } from '../../db/statement.ts';
+import { type Database, execute, rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import {
   describeFile,

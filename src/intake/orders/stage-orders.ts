@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
-import type { Database } from '../../db/connect.ts';
 import { keepsPlanFor } from '../../db/keeps-plan.ts';
-import { rowOf } from '../../db/statement.ts';
+import { type Database, rowOf } from '../../db/statement.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import {

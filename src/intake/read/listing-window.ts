@@ -3,8 +3,7 @@ import type { SourceSettings } from '../../config/source-fields.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../core/layout.ts';
 import { DAY_MS } from '../../core/time/day.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
-import type { Database } from '../../db/connect.ts';
-import { execute, rowOf } from '../../db/statement.ts';
+import { type Database, execute, rowOf } from '../../db/statement.ts';
 import { parseObjectUri, parseSourceUri, pathOfFileUri } from '../../store/parse-source-uri.ts';
 import { readAnnounced, removeAnnouncements } from '../files/announcements.ts';
 

@@ -1,6 +1,4 @@
-import type { Database } from '../../db/connect.ts';
-import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { countOf, type Database, rowOf, rowsOf, toJsonParameter } from '../../db/statement.ts';
 import type { ClaimedAttempt } from './journal-lines.ts';
 
 /** Whether a claim is in this database. */

@@ -1,10 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Claim, Outcome } from '../../core/ledger.ts';
-import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { countOf, execute, finds } from '../../db/statement.ts';
+import { countOf, type Database, execute, finds, toJsonParameter } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { isAboutOrder } from '../evidence/apply-evidence.ts';
 import { enterAsWriter } from '../evidence/evidence-writers.ts';
 

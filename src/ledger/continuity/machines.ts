@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { namePath, withPath } from '../../core/text/folder-problem.ts';
 import { clockAfter, databaseClock } from '../../db/clock.ts';
-import type { Database } from '../../db/connect.ts';
-import { countOf, rowOf } from '../../db/statement.ts';
+import { countOf, type Database, rowOf } from '../../db/statement.ts';
 import { JOURNALS_KEPT_MS } from './journal-folder.ts';
 
 /*

@@ -1,7 +1,6 @@
 import type { ClaimSum } from '../../core/ledger.ts';
-import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { execute, rowOf } from '../../db/statement.ts';
+import { type Database, execute, rowOf } from '../../db/statement.ts';
 import { addUp, type ContinuityOptions, eachMissing } from './check-continuity.ts';
 import { readLedgerId } from './identity.ts';
 import { isDead, isProof } from './journal.ts';

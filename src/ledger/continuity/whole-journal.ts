@@ -1,6 +1,4 @@
-import type { Database } from '../../db/connect.ts';
-import { countOf } from '../../db/statement.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { countOf, type Database, toJsonParameter } from '../../db/statement.ts';
 import { linesOf } from './journal-folder.ts';
 import { type ClaimedAttempt, type JournalSummary, readJournal } from './journal-lines.ts';
 import { readLineCount } from './line-count.ts';

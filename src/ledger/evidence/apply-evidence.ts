@@ -1,8 +1,6 @@
 import { sql, type Transaction } from 'kysely';
-import type { Database } from '../../db/connect.ts';
-import { execute, rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, execute, rowOf, rowsOf, toJsonParameter } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { enterAsWriter } from './evidence-writers.ts';
 
 /** What a signed webhook event says about an order. */

@@ -1,7 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { KnownError } from '../../core/known-error.ts';
-import type { Database } from '../../db/connect.ts';
-import { execute } from '../../db/statement.ts';
+import { type Database, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
 /** SQLSTATE `lock_not_available`. */

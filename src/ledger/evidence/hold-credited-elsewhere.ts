@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { suitLargeStatements } from '../../db/large-statements.ts';
-import { execute } from '../../db/statement.ts';
+import { type Database, execute } from '../../db/statement.ts';
 import { applyLostClaims } from '../continuity/lost-claims.ts';
 import { isAboutOrder } from './apply-evidence.ts';
 import { awaitWriters } from './evidence-writers.ts';

@@ -1,11 +1,9 @@
 import type { Transaction } from 'kysely';
 import type { WebhookEvent } from '../../core/http/webhook-event.ts';
-import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { isConnectionLost } from '../../db/server/connection-lost.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf, toJsonParameter } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { applyEvidences } from '../evidence/apply-evidence.ts';
 import { groupCommit } from '../group-commit.ts';
 

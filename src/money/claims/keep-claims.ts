@@ -3,10 +3,8 @@ import type { RowProblem } from '../../core/known-error.ts';
 import type { Money } from '../../core/money.ts';
 import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
-import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { execute, rowsOf } from '../../db/statement.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { type Database, execute, rowsOf, toJsonParameter } from '../../db/statement.ts';
 import type { ClaimLine } from './parse-claims.ts';
 
 /*

@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import type { CodeDay, LeakedCode, LeakFlag } from '../../core/money/leak.ts';
 import { DAY_MS } from '../../core/time/day.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { type Database, rowsOf, toJsonParameter } from '../../db/statement.ts';
 import { deviationOf, medianOf, type Part } from '../../intake/checks/expected-range.ts';
 import { dateLeak, EARLIEST_DAYS, OWN_DAYS } from './date-leak.ts';
 

@@ -4,8 +4,7 @@ import { configurationError } from '../../core/known-error.ts';
 import { accountMark } from '../../core/money/iban.ts';
 import { type DecimalText, isMore, sumMoney } from '../../core/money.ts';
 import { foldHandle } from '../../core/text/fold.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { isOnlyOwner, ownerOfFee } from '../read-statement.ts';
 import { findPayee, type Payee } from './load-payees.ts';
 

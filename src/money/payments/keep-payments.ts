@@ -3,10 +3,8 @@ import { sql } from 'kysely';
 import type { FileKind, PaymentState } from '../../core/money/payments.ts';
 import type { DecimalText } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
-import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { countOf, execute, rowsOf } from '../../db/statement.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { countOf, type Database, execute, rowsOf, toJsonParameter } from '../../db/statement.ts';
 import type { Unpaid } from './find-unpaid.ts';
 import type { Payee } from './load-payees.ts';
 

@@ -2,10 +2,8 @@ import { sql } from 'kysely';
 import { OWN_REFERENCE, type PaymentState } from '../../core/money/payments.ts';
 import { type DecimalText, isMore, isSameAmount, subtractMoney, sumMoney } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
-import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { execute, rowsOf } from '../../db/statement.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { type Database, execute, rowsOf, toJsonParameter } from '../../db/statement.ts';
 import { listPayments, type Payment } from './keep-payments.ts';
 import type { Booking } from './parse-bank-file.ts';
 

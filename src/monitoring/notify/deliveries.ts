@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Notice, NoticeEvent } from '../../core/notify/notice.ts';
 import { clockAfter, databaseClock } from '../../db/clock.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 
 /** A notice that this process must send to a channel, and may settle until its lease expires. */
 export type ClaimedDelivery = {

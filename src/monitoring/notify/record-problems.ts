@@ -1,9 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { NotifySettings } from '../../config/notify-fields.ts';
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
-import type { Database } from '../../db/connect.ts';
-import { countOf, execute } from '../../db/statement.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { countOf, type Database, execute, toJsonParameter } from '../../db/statement.ts';
 import { listOpenProblems, type OpenProblem } from '../../reports/notices/list-notices.ts';
 import type { Observation } from './observe-problems.ts';
 import { finderOf, titleOf } from './problems/index.ts';

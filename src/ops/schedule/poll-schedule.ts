@@ -1,10 +1,8 @@
 import type { Transaction } from 'kysely';
 import type { JobTiming } from '../../config/job-fields.ts';
-import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { execute, rowOf } from '../../db/statement.ts';
+import { type Database, execute, rowOf, toJsonParameter } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { Calendar } from './calendar.ts';
 
 /** A job with its own schedule, and the jobs that follow it directly or indirectly. */

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { errorCode, UNIQUE_VIOLATION } from '../../core/error-code.ts';
 import { databaseClock } from '../../db/clock.ts';
-import type { Database } from '../../db/connect.ts';
-import { execute, rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, execute, rowOf, rowsOf } from '../../db/statement.ts';
 import { GONE, PROCESS_GONE } from '../run-record.ts';
 
 /** A slot that this process has claimed. Updates by this process count only while the claim is valid. */

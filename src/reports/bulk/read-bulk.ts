@@ -8,8 +8,7 @@ import {
   SETTLED_WORDS,
 } from '../../core/bulk.ts';
 import { formatAmounts } from '../../core/money.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { type Block, item, say } from '../../render/block.ts';
 import { entrySubject } from '../lives/entry-lives.ts';
 import type { Page } from '../wanted-rows.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { foldCode } from '../../core/text/fold.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { spellingsOf } from '../find-handles.ts';
 import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { DoubleCredit, Doubt, EntryState } from '../../core/ledger.ts';
-import type { Database } from '../../db/connect.ts';
-import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
+import { countOf, type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { attemptReference, lacksReference } from '../../ledger/effects/effect.ts';
 import { effects } from '../../ledger/effects/index.ts';
 import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';

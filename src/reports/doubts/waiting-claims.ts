@@ -1,8 +1,7 @@
 import type { ClaimSum } from '../../core/ledger.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { formatCount, plural } from '../../core/text/plural.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 
 export type WaitingClaims = {
   readonly claims: number;

@@ -2,8 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
 import type { FooterRow } from '../../core/record.ts';
 import type { HeldFile } from '../../core/report.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
 import type { Having, Page } from '../wanted-rows.ts';
 

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RejectedRowInFile } from '../../core/report.ts';
-import type { Database } from '../../db/connect.ts';
-import { countOf, rowsOf } from '../../db/statement.ts';
+import { countOf, type Database, rowsOf } from '../../db/statement.ts';
 import { statedId } from '../../intake/orders/order-by-age.ts';
 import { unreportedRuns } from '../runs/list-runs.ts';
 import { type ColumnKey, type Having, hasAll, type Page } from '../wanted-rows.ts';

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { OTHER_WORDS } from '../../core/held/held-order.ts';
 import type { DecimalText } from '../../core/money.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
 import { type Having, hasAll } from '../wanted-rows.ts';
 

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { formatMoney, formatNumber } from '../../core/money.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { effects } from '../../ledger/effects/index.ts';
 import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
 import { amountAfter, isInSentCurrency, isOwnAdjustment } from '../../ledger/propose.ts';

@@ -1,6 +1,5 @@
 import type { Consent, CustomerHash } from '../../core/customer.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 
 /** What is stored about a customer of one brand. Nothing in it identifies the customer. */
 export type CustomerLife = {

@@ -5,8 +5,7 @@ import { helpForCodesInText } from '../../core/text/codes-in-text.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import { shellWord } from '../../core/text/printable.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import {
   type Block,
   type Facts,

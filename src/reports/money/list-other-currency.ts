@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { DecimalText } from '../../core/money.ts';
 import { foldOrderId } from '../../core/text/order-key.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 import { onceHeld } from '../../money/read-statement.ts';
 import { type ColumnKey, type Having, hasAll, type Page } from '../wanted-rows.ts';
 

@@ -7,8 +7,7 @@ import {
   type SelfPurchase,
 } from '../../core/money/returns.ts';
 import { minorDigits } from '../../core/money.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 
 /** A creator: spellings of their handle (`spellingsOf`), and deals that name them (`listNamedDeals`). */

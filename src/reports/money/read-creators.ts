@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../db/connect.ts';
-import { countOf, rowsOf } from '../../db/statement.ts';
+import { countOf, type Database, rowsOf } from '../../db/statement.ts';
 import { feesOf, isUnknown, OWNER_OF_ORDER } from '../../money/read-statement.ts';
 import type { StatementRules } from '../../money/statement.ts';
 import type { OwnedCode } from '../codes/list-codes.ts';

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 
 /** An influencer among the customers of a brand: the public profile, without an e-mail address. */

@@ -9,8 +9,7 @@ import {
   type ReconciledDeal,
 } from '../../core/money/reconciliation.ts';
 import type { DecimalText } from '../../core/money.ts';
-import type { Database } from '../../db/connect.ts';
-import { countsOf, execute, rowsOf } from '../../db/statement.ts';
+import { countsOf, type Database, execute, rowsOf } from '../../db/statement.ts';
 import { isAboutOrder } from '../../ledger/evidence/apply-evidence.ts';
 import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 

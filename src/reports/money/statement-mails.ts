@@ -1,5 +1,4 @@
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 
 export type StatementAbout = {
   readonly month: string;

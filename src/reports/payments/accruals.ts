@@ -3,10 +3,8 @@ import type { StatementSettings } from '../../config/schema.ts';
 import { type DecimalText, formatMoney, type Money, sumMoney } from '../../core/money.ts';
 import { sumOrders } from '../../core/order.ts';
 import { monthAfter, monthBefore } from '../../core/time/month.ts';
-import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { execute, rowOf, rowsOf } from '../../db/statement.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { type Database, execute, rowOf, rowsOf, toJsonParameter } from '../../db/statement.ts';
 import { claims, closedAmounts } from '../../money/payments/find-unpaid.ts';
 import {
   inSets,

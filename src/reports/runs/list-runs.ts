@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RunAmount } from '../../core/report.ts';
 import type { RunActivity, RunRequests, RunStep } from '../../core/run.ts';
-import type { Database } from '../../db/connect.ts';
-import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
+import { countOf, type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import type { Page } from '../wanted-rows.ts';
 
 export type ListedRun = {

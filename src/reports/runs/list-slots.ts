@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../db/connect.ts';
-import { finds, rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, finds, rowOf, rowsOf } from '../../db/statement.ts';
 import type { ColumnKey, Having, Page } from '../wanted-rows.ts';
 import { jobsOf } from './list-runs.ts';
 

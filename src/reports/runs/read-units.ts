@@ -1,6 +1,5 @@
 import { type GivenUpUnit, GONE_AFTER, type UnitSubject, type WorkerSeen } from '../../core/work.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 
 /** A unit that a worker has begun. */
 export type UnitInHand = UnitSubject & {

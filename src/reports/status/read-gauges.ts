@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 import { isDoubt } from '../../rollups/disposition.ts';
 import { sumRefused } from '../doubts/list-doubts.ts';
 import { listHeldFiles } from '../files/list-files.ts';

@@ -1,6 +1,5 @@
 import { GONE_AFTER } from '../../core/work.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { jobsOf } from '../runs/list-runs.ts';
 
 /** Credited orders, by job and currency. */

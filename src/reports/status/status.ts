@@ -2,8 +2,7 @@ import type { PipelineConfig } from '../../config/schema.ts';
 import type { ReadFor } from '../../core/layout.ts';
 import { formatMoney } from '../../core/money.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
-import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { type Database, rowsOf } from '../../db/statement.ts';
 import { listBankEntries } from '../../money/payments/match-bookings.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';
 import {

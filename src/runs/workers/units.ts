@@ -10,8 +10,7 @@ import {
 } from '../../core/work.ts';
 import { anyOf } from '../../db/array-parameters.ts';
 import { clockAfter, databaseClock } from '../../db/clock.ts';
-import type { Database } from '../../db/connect.ts';
-import { execute, rowOf, rowsOf } from '../../db/statement.ts';
+import { type Database, execute, rowOf, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
 /** How long ended units are kept. They are useful only as long as their run is of interest. */

@@ -1,7 +1,6 @@
 import { GONE_AFTER, type UnitKind, type WorkerSeen } from '../../core/work.ts';
 import { databaseClock } from '../../db/clock.ts';
-import type { Database } from '../../db/connect.ts';
-import { countOf, execute } from '../../db/statement.ts';
+import { countOf, type Database, execute } from '../../db/statement.ts';
 
 /** How often a worker gives a sign of life. */
 export const SIGN_OF_LIFE_MS = 5_000;
