@@ -13,7 +13,7 @@ import { cut, plural } from '../../render/text.ts';
 import { type ApiError, toApiError } from '../../service/api-error.ts';
 import { buildRequest, type RequestProblem } from '../../service/build-request.ts';
 import { type DescribedRequest, describeRequest, type ExchangeInput } from '../../service/client.ts';
-import type { Operation } from '../../service/contract/operation.ts';
+import { firstSentence, type Operation } from '../../service/contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from '../../service/contract.ts';
 import { specifiedService } from '../../service/description/schema.ts';
 import { exampleCommand } from '../../service/reference/examples.ts';
@@ -486,7 +486,3 @@ const OPTIONS = [
   '  --env-file <path>   read variables from a file such as .env',
   '  --json              one JSON object on standard output, no table',
 ];
-
-function firstSentence(description: string): string {
-  return description.split(/\.(?: |$)/)[0] ?? description;
-}

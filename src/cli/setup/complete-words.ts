@@ -8,7 +8,7 @@ import { packageFile } from '../../core/package.ts';
 import { findConfig } from '../open/find-config.ts';
 import type { Output } from '../terminal/output.ts';
 
-/** Prints the completion script of a shell of `SHELLS`. */
+/** Prints the completion script of a shell: `bash`, `zsh` or `fish`. */
 export async function printScript(output: Output, shell: string): Promise<void> {
   output.write(readFileSync(packageFile(`src/cli/setup/completion/influencer-sync.${shell}`)));
 }

@@ -1,13 +1,11 @@
 import { defineCommand } from '../command.ts';
 
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-
 export const completionCommand = defineCommand({
   name: 'completion',
   summary: 'print the completion script of a shell',
   description: 'print a script that completes commands, jobs, sources and layouts in a shell',
   readsConfig: false,
-  takes: [['<shell>', 'of which shell', SHELLS]],
+  takes: [['<shell>', 'of which shell', ['bash', 'zsh', 'fish']]],
   examples: [
     ['completion bash >> ~/.bashrc', 'bash'],
     ['completion zsh > ~/.zfunc/_influencer-sync', 'zsh, if fpath contains ~/.zfunc'],

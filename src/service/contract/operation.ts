@@ -84,3 +84,11 @@ export function defineOperation<
   };
   return { ...defaults, ...operation };
 }
+
+/**
+ * The first sentence of a description: `Adds a note to a deal` for `Adds a note to a deal. Endpoints,
+ * Influencer page (CRM).`
+ */
+export function firstSentence(description: string): string {
+  return description.split(/\.(?: |$)/)[0] ?? description;
+}

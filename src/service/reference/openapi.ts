@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { GROUPS, type Operation } from '../contract/operation.ts';
+import { firstSentence, GROUPS, type Operation } from '../contract/operation.ts';
 import { webhookEvents } from '../contract/webhook-events.ts';
 import { type OperationName, operationNames, operationOf } from '../contract.ts';
 import { exampleOf } from './examples.ts';
@@ -234,14 +234,6 @@ function describeQuery(name: OperationName, query: z.ZodType): readonly object[]
     schema,
     ...(example[member] === undefined ? {} : { example: example[member] }),
   }));
-}
-
-/**
- * The first sentence of a description: `Adds a note to a deal` for `Adds a note to a deal. Endpoints,
- * Influencer page (CRM).`
- */
-function firstSentence(description: string): string {
-  return description.split(/\.(?: |$)/)[0] ?? description;
 }
 
 const ERROR = { $ref: '#/components/schemas/Error' };
