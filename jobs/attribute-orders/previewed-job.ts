@@ -1,5 +1,10 @@
 import type { PipelineConfig } from '../../src/config/schema.ts';
+import type { SourceSettings } from '../../src/config/source-fields.ts';
 import type { OrderReading } from '../../src/core/layout.ts';
+import { statusRules } from '../../src/intake/layout/status-rules.ts';
+import type { Layout } from '../../src/intake/layout/to-layout.ts';
+import type { Thresholds } from '../../src/intake/orders/find-hold-reason.ts';
+import { foldWord } from '../../src/intake/values/clean-text.ts';
 import type { GateRules } from './decide/gate.ts';
 import { type AttributeOrdersSettings, attributionJobs, CREDIT_DEFAULTS } from './settings.ts';
 
@@ -49,4 +54,31 @@ export function jobOfSource(config: PipelineConfig, source: string): JobOfSource
   const start = startDate === null ? null : { day: startDate, timeZone };
   const needsTime = start !== null || config.statements.terms !== null;
   return { ...creditRules(job), name, brandId, include, start, needsTime };
+}
+
+/** The limits at which a run of a job holds a file of orders, and what it expects of them. */
+export function thresholdsOf(
+  { revenue, include }: Pick<PreviewedJob, 'revenue' | 'include'>,
+  { layout, source }: { readonly layout: Layout; readonly source: SourceSettings },
+): Thresholds {
+  const { credited, notCredited, mayLackColumn } = statusRules(layout, source, include);
+  return {
+    ...source.limits,
+    source: source.name,
+    expected: {
+      // Refunds only reduce the revenue. They do not change which column it is read from.
+      revenue: revenue === 'subtotal' ? 'subtotal' : 'total',
+      credited: credited === 'any' ? null : credited,
+      mayLackStatus: mayLackColumn,
+      listed: credited === 'any' ? null : [...credited, ...notCredited, ...excludedStatuses(layout)],
+      currency: source.currency,
+    },
+  };
+}
+
+/** Statuses by which a rule of the layout excludes orders. */
+function excludedStatuses({ exclusions, columns }: Layout): readonly string[] {
+  const isOfStatus = (names: readonly string[]): boolean =>
+    names.some((name) => columns.status?.includes(name) === true);
+  return exclusions.flatMap((rule) => (isOfStatus(rule.columns) ? (rule.equals ?? []).map(foldWord) : []));
 }

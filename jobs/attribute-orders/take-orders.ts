@@ -12,9 +12,6 @@ import { readTombstones } from '../../src/intake/customers/forgotten-customers.t
 import { customerHasher } from '../../src/intake/customers/map/customer-hash.ts';
 import { rekeyOrders } from '../../src/intake/customers/rekey-customers.ts';
 import type { SealedRead } from '../../src/intake/files/seal-read.ts';
-import { statusRules } from '../../src/intake/layout/status-rules.ts';
-import type { Layout } from '../../src/intake/layout/to-layout.ts';
-import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
 import { createStager } from '../../src/intake/orders/create-stager.ts';
 import type { SealedTotals, Thresholds } from '../../src/intake/orders/find-hold-reason.ts';
 import type { CustomerKeyOf } from '../../src/intake/orders/map/customer-key.ts';
@@ -23,11 +20,11 @@ import { sealFile } from '../../src/intake/orders/seal-file.ts';
 import { sealTogether, type WholeFile } from '../../src/intake/orders/seal-together.ts';
 import type { FileContent, Intake, SourceReading, WholeContent } from '../../src/intake/read/intake-file.ts';
 import { stageBatches } from '../../src/intake/read/stage-batches.ts';
-import { foldWord } from '../../src/intake/values/clean-text.ts';
 import { watchDates } from '../../src/intake/values/date-order.ts';
 import { watchMarks } from '../../src/intake/values/decimal-mark.ts';
 import { type Run, sourcesOf, throwIfDraining } from '../../src/ops/run.ts';
 import { findForgotten, fingerprintsOf } from '../../src/privacy/customer-keys.ts';
+import { thresholdsOf } from './previewed-job.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 
 /**
@@ -50,7 +47,7 @@ export async function createOrderIntake(run: Run<AttributeOrdersSettings>): Prom
 
   function toOrderReading(reading: SourceReading): OrderReading {
     const customerKeys = reading.source.customerKey ? keys : null;
-    return { ...reading, expected: expectedBy(job, reading), anyStatus, keepsNotes, customerKeys };
+    return { ...reading, thresholds: thresholdsOf(job, reading), anyStatus, keepsNotes, customerKeys };
   }
 }
 
@@ -93,7 +90,7 @@ type CustomerKeys = {
 };
 
 type OrderReading = SourceReading & {
-  readonly expected: ExpectedOrders;
+  readonly thresholds: Thresholds;
   /** True if the job credits orders of every status. */
   readonly anyStatus: boolean;
   /** True if the job sends the notes of the shop. */
@@ -134,7 +131,7 @@ async function take(
     contentSha256: digest(),
     footer,
     sums,
-    thresholds: thresholdsOf(reading),
+    thresholds: reading.thresholds,
     orderIdColumn: orderIdColumn(),
     stager,
     others,
@@ -196,7 +193,7 @@ async function takeTogether(
     runId,
     orderIdColumn,
     files,
-    thresholds: thresholdsOf(reading),
+    thresholds: reading.thresholds,
   });
 }
 
@@ -257,28 +254,4 @@ function mapFile(
     anyStatus,
   });
   return { batches, dates, marks, orderIdColumn: () => orderIdColumn };
-}
-
-function thresholdsOf({ source, expected }: OrderReading): Thresholds {
-  return { ...source.limits, source: source.name, expected };
-}
-
-function expectedBy(job: AttributeOrdersSettings, { layout, source }: SourceReading): ExpectedOrders {
-  const { revenue } = job;
-  const { credited, notCredited, mayLackColumn } = statusRules(layout, source, job.include);
-  return {
-    // Refunds only reduce the revenue. They do not change which column it is read from.
-    revenue: revenue === 'subtotal' ? 'subtotal' : 'total',
-    credited: credited === 'any' ? null : credited,
-    mayLackStatus: mayLackColumn,
-    listed: credited === 'any' ? null : [...credited, ...notCredited, ...excludedStatuses(layout)],
-    currency: source.currency,
-  };
-}
-
-/** Statuses by which a rule of the layout excludes orders. */
-function excludedStatuses({ exclusions, columns }: Layout): readonly string[] {
-  const isOfStatus = (names: readonly string[]): boolean =>
-    names.some((name) => columns.status?.includes(name) === true);
-  return exclusions.flatMap((rule) => (isOfStatus(rule.columns) ? (rule.equals ?? []).map(foldWord) : []));
 }

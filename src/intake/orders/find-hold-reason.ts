@@ -62,32 +62,38 @@ export async function findHoldReason(
   if (reason !== null) return reason;
   const { ordersNew, ordersChanged, ordersUnchanged, ordersOlder } = totals;
   const orders = ordersNew + ordersChanged + ordersUnchanged + ordersOlder;
-  if (orders >= MIN_FOR_SHARE && totals.cancelled > orders * thresholds.maxCancelledShare) {
-    return {
-      code: 'too_many_cancelled',
-      message: `${formatCount(totals.cancelled)} of ${plural(orders, 'order')} ${totals.cancelled === 1 ? 'is' : 'are'} cancelled, more than the allowed ${percent(thresholds.maxCancelledShare)}.`,
-      help: `Check the export. If it is correct, raise ${limitOf(source, 'max_cancelled_share')}.`,
-    };
-  }
-  return judgeAlike(trx, options);
+  return judgeOrders({ ...totals, orders }, { thresholds, listUnlisted: () => listUnlisted(trx, options) });
 }
 
 /**
- * Detects a wrong layout or wrong settings. Such a file can often be read without an error and then credits
- * nothing: its amounts come from another column, or its statuses are in another language. Nearly all of its
- * orders then have the same problem.
+ * Returns the reason to hold a file for what many of its orders have in common. Nearly all of them have the same problem
+ * if the layout or the settings are wrong: such a file can often be read without an error and then credits nothing,
+ * because its amounts come from another column, or its statuses are in another language.
+ *
+ * @param listUnlisted lists the unlisted statuses, the commonest first.
  */
-async function judgeAlike(
-  trx: Transaction<DB>,
+export async function judgeOrders(
+  { orders, cancelled, alike }: Pick<FileTotals, 'cancelled' | 'alike'> & { readonly orders: number },
   {
-    sourceFileId,
-    totals: { alike },
     thresholds,
-  }: { sourceFileId: string; totals: FileTotals; thresholds: Thresholds },
+    listUnlisted,
+  }: { thresholds: Thresholds; listUnlisted: () => Promise<readonly StatusCount[]> },
 ): Promise<HoldReason | null> {
-  const { source, expected, maxZeroRevenueShare, maxUnlistedShare } = thresholds;
+  const { source, expected, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare } = thresholds;
+  if (orders >= MIN_FOR_SHARE && cancelled > orders * maxCancelledShare) {
+    return {
+      code: 'too_many_cancelled',
+      message: `${formatCount(cancelled)} of ${plural(orders, 'order')} ${cancelled === 1 ? 'is' : 'are'} cancelled, more than the allowed ${percent(maxCancelledShare)}.`,
+      help: `Check the export. If it is correct, raise ${limitOf(source, 'max_cancelled_share')}.`,
+    };
+  }
   if (isShare(alike.unlistedStatus, alike.open, maxUnlistedShare)) {
-    const words = await commonestStatus(trx, { sourceFileId, expected, unlisted: alike.unlistedStatus });
+    // Those with a small share are left out: many different words are probably not statuses.
+    const common = (await listUnlisted()).slice(0, 3).filter((one) => one.orders >= alike.unlistedStatus / 4);
+    const words =
+      common.length === 0
+        ? ''
+        : ` (${common.map(({ status }) => (status === null ? 'blank' : `"${status}"`)).join(', ')})`;
     return {
       code: 'unlisted_status',
       message: `${alike.unlistedStatus} of ${plural(alike.open, 'order')} ${alike.unlistedStatus === 1 ? 'has' : 'have'} a status that neither the layout nor the job names${words}. None of them would be credited.`,
@@ -115,18 +121,14 @@ function isShare(some: number, all: number, limit: number): boolean {
   return all >= MIN_ALIKE && limit < 1 && some > 0 && some >= all * limit;
 }
 
-/**
- * Describes the most common statuses for a message. Statuses with a small share are left out: many different
- * words are probably not statuses.
- */
-async function commonestStatus(
+type StatusCount = { readonly status: string | null; readonly orders: number };
+
+function listUnlisted(
   trx: Transaction<DB>,
-  { sourceFileId, expected, unlisted }: { sourceFileId: string; expected: ExpectedOrders; unlisted: number },
-): Promise<string> {
-  const rows = await rowsOf<{ status: string; orders: number }>(trx)`
+  { sourceFileId, thresholds: { expected } }: { sourceFileId: string; thresholds: Thresholds },
+): Promise<readonly StatusCount[]> {
+  return rowsOf<StatusCount>(trx)`
     select status, count(*)::float8 as orders from intake.orders
     where source_file_id = ${sourceFileId}::bigint and exclusion is null and ${isUnlisted(expected.listed)}
     group by status order by count(*) desc, status limit 3`;
-  const shown = rows.filter(({ orders }) => orders >= unlisted / 4);
-  return shown.length === 0 ? '' : ` (${shown.map(({ status }) => `"${status}"`).join(', ')})`;
 }

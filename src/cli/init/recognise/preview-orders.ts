@@ -1,5 +1,5 @@
 import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
-import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
+import { type PreviewedJob, thresholdsOf } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { wordOf } from '../../../core/held/held-order.ts';
 import type { StatusRules } from '../../../core/layout.ts';
@@ -13,6 +13,7 @@ import { zoneClock } from '../../../core/time/zone-clock.ts';
 import { judgeRejected } from '../../../intake/files/judge-rows.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
+import { judgeOrders, type Thresholds } from '../../../intake/orders/find-hold-reason.ts';
 import {
   arePlacedApart,
   areTimed,
@@ -140,6 +141,9 @@ export async function previewOrders(
   };
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
   const ageOf = createAgeOf(source);
+  const ofRun = thresholdsOf(job, { layout, source });
+  // As long as a person may be asked which states count, one that is not known holds its orders, and not the file.
+  const expected = isComplete ? ofRun.expected : { ...ofRun.expected, listed: null };
   const stated: StatedOrders = new Map();
   const lost = new Map<string, FileAge>();
   const heldFiles: { readonly why: string; readonly orders: readonly StagedOrder[] }[] = [];
@@ -190,8 +194,10 @@ export async function previewOrders(
       dates?.require();
       marks?.require();
       const { maxRejectedShare } = source.limits;
-      const tooMany = judgeRejected({ ...counted, maxRejectedShare, source: source.name });
-      if (tooMany !== null) throw new FileHeld(tooMany);
+      const reason =
+        judgeRejected({ ...counted, maxRejectedShare, source: source.name }) ??
+        (await judgeCounts(orders, { stated, thresholds: { ...ofRun, expected } }));
+      if (reason !== null) throw new FileHeld(reason);
       // As long as it is not known which of day and month comes first, dates are not judged.
       const writtenMs = isDateOpen ? Number.POSITIVE_INFINITY : exportedAtMs(file.modifiedAt ?? null);
       state(stated, isSummed ? withDoubts(orders, missing) : orders, { age, isSummed, writtenMs });
@@ -225,6 +231,43 @@ type StatedOrders = Map<
     readonly isTimed: boolean;
   }
 >;
+
+/** Judges what the orders of a file have in common. What another file has stated already is not counted (count-staged.ts). */
+function judgeCounts(
+  all: readonly StagedOrder[],
+  { stated, thresholds }: { stated: StatedOrders; thresholds: Thresholds },
+): ReturnType<typeof judgeOrders> {
+  const { revenue, credited, mayLackStatus, listed, currency } = thresholds.expected;
+  const orders = [...new Map(all.map((order) => [order.orderId, order])).values()];
+  const open = orders.filter(
+    ({ orderId, contentHash, exclusion }) =>
+      (exclusion ?? 'renewal') === 'renewal' && stated.get(orderId)?.order.contentHash !== contentHash,
+  );
+  const counting = open.filter(
+    ({ status }) => credited === null || (status === null ? mayLackStatus : credited.includes(status)),
+  );
+  const unlisted = listed === null ? [] : open.filter(({ status }) => !listed.includes(status ?? ''));
+  const totals = {
+    orders: orders.length,
+    cancelled: orders.filter((one) => one.cancelledAt !== null || one.exclusion === 'cancelled').length,
+    alike: {
+      open: open.length,
+      unlistedStatus: unlisted.length,
+      otherCurrency: open.filter((one) => currency !== null && (one.currency ?? currency) !== currency)
+        .length,
+      credited: counting.length,
+      zeroRevenue: counting.filter((one) => toUnits(one[revenue] ?? '0') === 0n).length,
+    },
+  };
+  const listUnlisted = async () =>
+    mostFirst(
+      [...Map.groupBy(unlisted, ({ status }) => status)].map(([status, of]) => ({
+        status,
+        orders: of.length,
+      })),
+    );
+  return judgeOrders(totals, { thresholds, listUnlisted });
+}
 
 /** The age of a file that is held. */
 const NO_AGE = readFileAge({ uri: '', name: '', modifiedAt: null, rule: null });

@@ -2,8 +2,8 @@ import { cpSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { STARTER_REVENUE } from '../../../../jobs/attribute-orders/settings.ts';
-import type { OrdersPreview } from '../../../../src/cli/init/recognise/preview-orders.ts';
 import { openWorkshop } from '../../../runs/workshop.ts';
+import { answerOf, eventsOf, outcomeOf } from './look.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -58,39 +58,6 @@ jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv${settings}}
 `;
 
-function eventsOf(stdout: string): readonly Record<string, unknown>[] {
-  return stdout
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-}
-
-/** `reason [status]: orders amount` for each reason, sorted. */
-function heldOf(groups: readonly Record<string, unknown>[]): readonly string[] {
-  return groups
-    .map(({ reason, status, orders, amount }) => `${reason} ${status ?? ''}: ${orders} ${amount}`)
-    .toSorted();
-}
-
-/** What a preview says: orders to be credited, held and excluded. */
-function answerOf(event: unknown): object {
-  const {
-    credited,
-    organic,
-    excluded,
-    held_orders: held,
-  } = event as Record<string, unknown> &
-    Pick<OrdersPreview, 'credited' | 'organic' | 'excluded'> & {
-      held_orders: readonly (Record<string, unknown> & { revenue: readonly { amount: string }[] })[];
-    };
-  return {
-    credited,
-    organic,
-    excluded: Object.fromEntries(excluded.map(({ reason, orders }) => [reason, orders])),
-    held: heldOf(held.map((group) => ({ ...group, amount: group.revenue[0]?.amount ?? null }))),
-  };
-}
-
 test.each([
   ['says which is newer', ['orders-2026-04-12.csv', 'orders-2026-04-15.csv', 'orders-2026-04-19.csv']],
   ['does not say which is newer', ['one.csv', 'other.csv']],
@@ -122,14 +89,9 @@ test.each([
   const answers = ['--brand', '4819', '--yes', '--json'];
   const init = eventsOf((await shop.cli('init', 'again', '--out', 'new', ...answers)).stdout);
   const previewed = answerOf(init.find((one) => one.event === 'source')?.preview);
-  const counts = (await shop.run()).finished?.counts;
+  const run = await shop.run();
   const held = eventsOf((await shop.cli('review', '--held', '--json')).stdout);
-  expect(previewed).toEqual({
-    credited: counts?.entries.accepted,
-    organic: counts?.organic,
-    excluded: counts?.excluded,
-    held: heldOf(held.filter((one) => one.event === 'held_orders')),
-  });
+  expect(previewed).toEqual(outcomeOf(run, held));
   expect(previewed).toMatchObject({ held: expect.arrayContaining(['other_order_same_id : 2 81.0000']) });
   expect((previewed as { credited: number }).credited).toBe(names[0] === 'one.csv' ? 0 : 2);
 });
@@ -148,12 +110,7 @@ test.each(['', STARTER, ', include: any'])(
     const run = await shop.run();
     const held = eventsOf((await shop.cli('review', '--held', '--json')).stdout);
     const counts = run.finished?.counts;
-    expect(previewed).toEqual({
-      credited: counts?.entries.accepted,
-      organic: counts?.organic,
-      excluded: counts?.excluded,
-      held: heldOf(held.filter((one) => one.event === 'held_orders')),
-    });
+    expect(previewed).toEqual(outcomeOf(run, held));
     expect(planned).toMatchObject({
       counts: {
         organic: counts?.organic,
