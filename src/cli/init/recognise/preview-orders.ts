@@ -1,4 +1,4 @@
-import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
+import { gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import { type PreviewedJob, thresholdsOf } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { wordOf } from '../../../core/held/held-order.ts';
@@ -8,7 +8,7 @@ import { type InstantText, type MissingRow, namesOwner, type StagedOrder } from 
 import type { CsvChunk, FooterRow, RejectedRow } from '../../../core/record.ts';
 import { foldCode, foldHeader } from '../../../core/text/fold.ts';
 import { exportedAtMs } from '../../../core/time/exported-at.ts';
-import { compareAges, type FileAge, readFileAge } from '../../../core/time/file-age.ts';
+import { compareAges, type FileAge } from '../../../core/time/file-age.ts';
 import { zoneClock } from '../../../core/time/zone-clock.ts';
 import { judgeRejected } from '../../../intake/files/judge-rows.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
@@ -126,7 +126,6 @@ export async function previewOrders(
   },
 ): Promise<OrdersPreview> {
   const { files, maxRows, source, clients, job, dateOrder, isDateOpen, currency, isComplete } = options;
-  const collected = new CollectedOrders(job, statusRules(layout, source, job.include));
   const isSummed = Object.keys(layout.grouping.sum).length > 0;
   // Settings that no person has stated yet remain open: times are shown as written, and amounts without a
   // currency.
@@ -147,8 +146,12 @@ export async function previewOrders(
   const stated: StatedOrders = new Map();
   const lost = new Map<string, FileAge>();
   const heldFiles: { readonly why: string; readonly orders: readonly StagedOrder[] }[] = [];
+  const allRejected: RejectedRow[] = [];
+  const footer: FooterRow[] = [];
+  let fallbackId: string | null = null;
+  let rows = 0;
   for (const { file, encoding } of files) {
-    if (collected.rows >= maxRows) break;
+    if (rows >= maxRows) break;
     const chunks = openDetected(file, layout, { source, clients, encoding });
     const dates = watchDates(layout, given);
     const marks = watchMarks(layout, given);
@@ -156,15 +159,16 @@ export async function previewOrders(
     const watchHeader = async function* (from: AsyncIterable<CsvChunk>): AsyncGenerator<CsvChunk> {
       for await (const chunk of from) {
         hasPreferred = chunk.header.some((text) => foldHeader(text) === preferred);
-        collected.footer.push(...(chunk.footer ?? []));
+        footer.push(...(chunk.footer ?? []));
         yield chunk;
       }
     };
     // Whether a file is held, or an order of it lacks a row, is known only at its end.
     const orders: StagedOrder[] = [];
     const missing: MissingRow[] = [];
+    const rejected: RejectedRow[] = [];
     const age = ageOf(file);
-    const counted = { rowsRead: 0, rejected: 0 };
+    let rowsRead = 0;
     try {
       const mapping = {
         modifiedAt: file.modifiedAt ?? null,
@@ -173,50 +177,61 @@ export async function previewOrders(
         dates,
         marks,
         anyStatus: job.include === 'any',
-        onFooter: (row: FooterRow) => void collected.footer.push(row),
+        onFooter: (row: FooterRow) => void footer.push(row),
         onIdColumn: ({ name, isFallback }: { name: string | null; isFallback: boolean }) => {
-          if (isFallback && hasPreferred) collected.fallbackId = name;
+          if (isFallback && hasPreferred) fallbackId = name;
         },
       };
       for await (const batch of mapOrders(watchHeader(chunks), mapping)) {
         orders.push(...batch.orders);
         missing.push(...batch.missing);
-        for (const row of batch.rejected) {
-          collected.takeRejected(row);
-          counted.rejected += row.rowCount;
-          const order = row.orderId ?? row.orderName ?? '';
-          if (compareAges(age, lost.get(order) ?? age) >= 0) lost.set(order, age);
-        }
-        collected.rows += batch.rowsRead;
-        counted.rowsRead += batch.rowsRead;
-        if (collected.rows >= maxRows) break;
+        rejected.push(...batch.rejected);
+        rowsRead += batch.rowsRead;
+        if (rows + rowsRead >= maxRows) break;
       }
       dates?.require();
       marks?.require();
       const { maxRejectedShare } = source.limits;
       const reason =
-        judgeRejected({ ...counted, maxRejectedShare, source: source.name }) ??
+        judgeRejected({ rowsRead, rejected: sumRows(rejected), maxRejectedShare, source: source.name }) ??
         (await judgeCounts(orders, { stated, thresholds: { ...ofRun, expected } }));
       if (reason !== null) throw new FileHeld(reason);
       // As long as it is not known which of day and month comes first, dates are not judged.
       const writtenMs = isDateOpen ? Number.POSITIVE_INFINITY : exportedAtMs(file.modifiedAt ?? null);
       state(stated, isSummed ? withDoubts(orders, missing) : orders, { age, isSummed, writtenMs });
+      for (const { orderId, orderName } of rejected) {
+        const order = orderId ?? orderName ?? '';
+        if (compareAges(age, lost.get(order) ?? age) >= 0) lost.set(order, age);
+      }
     } catch (error) {
       if (!(error instanceof FileHeld)) throw error;
       heldFiles.push({ why: error.message, orders });
     }
+    rows += rowsRead;
+    allRejected.push(...rejected);
   }
-  for (const { order, age, writtenMs } of stated.values()) {
+  const statuses = statusRules(layout, source, job.include);
+  const judge = judgeBy(job, statuses);
+  const judged = [...stated.values()].map(({ order, age, writtenMs }) => {
     const rejected = lost.get(order.orderId) ?? lost.get(order.orderName ?? order.groupKey) ?? age;
     const isOutdated = rejected !== age && order.doubt === null && compareAges(rejected, age) >= 0;
-    collected.takeOrder(isOutdated ? { ...order, doubt: 'newer_row_rejected' } : order, writtenMs);
-  }
-  for (const { why, orders } of heldFiles) {
-    const others = orders.filter(({ orderId }) => !stated.has(orderId));
-    state(stated, others, { age: NO_AGE, isSummed: false, writtenMs: Number.POSITIVE_INFINITY });
-    collected.takeHeldFile(why, [...new Map(others.map((order) => [order.orderId, order])).values()]);
-  }
-  return collected.toPreview(collected.rows >= maxRows);
+    return judge(isOutdated ? { ...order, doubt: 'newer_row_rejected' } : order, writtenMs);
+  });
+  const inHeldFiles = new Map(
+    heldFiles.flatMap(({ orders }) => orders.map((order) => [order.orderId, order] as const)),
+  );
+  for (const orderId of stated.keys()) inHeldFiles.delete(orderId);
+  return {
+    rows,
+    isPartial: rows >= maxRows,
+    ...sumUp(judged),
+    ...describeOrders([...judged.map(({ order }) => order), ...inHeldFiles.values()], statuses),
+    footer,
+    rejected: rejectedGroups(allRejected),
+    fallbackId,
+    held: [...new Set(heldFiles.map(({ why }) => why))],
+    ordersInHeldFiles: inHeldFiles.size,
+  };
 }
 
 type StatedOrders = Map<
@@ -268,9 +283,6 @@ function judgeCounts(
     );
   return judgeOrders(totals, { thresholds, listUnlisted });
 }
-
-/** The age of a file that is held. */
-const NO_AGE = readFileAge({ uri: '', name: '', modifiedAt: null, rule: null });
 
 /**
  * Keeps each order once, in the state that counts, as sealing does (order-by-age.ts): that of the newest file; in doubt if
@@ -418,170 +430,143 @@ function withDoubts(orders: readonly StagedOrder[], missing: readonly MissingRow
   });
 }
 
-const SAMPLE = 10;
+/** An order with what becomes of it, and what it would be credited with: null if that is not known. */
+type Judged = {
+  readonly order: StagedOrder;
+  readonly outcome: 'credited' | 'organic' | 'excluded' | 'held';
+  /** Why it is excluded or held; else empty. */
+  readonly reason: string;
+  readonly amount: DecimalText | null;
+  readonly currency: string | null;
+};
 
-/**
- * What becomes of the orders of one source. Its memory grows with the number of different codes and statuses, never
- * with that of orders.
- */
-class CollectedOrders {
-  rows = 0;
-  fallbackId: string | null = null;
-  readonly footer: FooterRow[] = [];
-  readonly #judge: (order: StagedOrder, writtenMs: number) => ReturnType<Gate['judge']>;
-  readonly #revenueOf: (order: StagedOrder) => DecimalText | null;
-  readonly #rules: StatusRules;
-  readonly #statuses = new Map<string, { orders: number; effect: StatusEffect }>();
-  readonly #credited = new Sums();
-  readonly #excluded = new Map<string, Sums>();
-  readonly #held = new Map<string, { reason: string; status: string | null; sums: Sums }>();
-  readonly #codes = new Map<string, { code: string; sums: Sums; held: number }>();
-  readonly #heldFiles = new Set<string>();
-  readonly #rejected = new Map<string, { row: RejectedRow; rows: number }>();
-  readonly #sample: PreviewedOrder[] = [];
-  #orders = 0;
-  #organic = 0;
-  #renewals = 0;
-  #inHeldFiles = 0;
-  #placed: OrdersPreview['placed'] = null;
-
-  constructor(job: PreviewedJob, statuses: StatusRules) {
-    const gate = gateOf(job);
-    this.#rules = statuses;
-    const { start } = job;
-    const startMs = start === null ? null : zoneClock(start.timeZone).toInstantMs(Date.parse(start.day));
-    this.#judge = (order, exportedAtMs) => {
-      const orderedAt = order.placedAt ?? order.paidAt;
-      const isBefore = startMs !== null && orderedAt !== null && Date.parse(orderedAt) < startMs;
-      return isBefore
-        ? { outcome: 'excluded', reason: 'before_start' }
-        : gate.judge(order, { statuses, exportedAtMs });
-    };
-    this.#revenueOf = (order) => revenueOf(order, job.revenue);
-  }
-
-  /** Takes an order of a file that can be read. */
-  takeOrder(order: StagedOrder, writtenMs: number): void {
-    const stop = this.#judge(order, writtenMs);
-    this.#note(order);
-    if (order.exclusion === 'renewal' && namesOwner(order)) this.#renewals += 1;
+/** Creates the function that asks the gate of a job about an order of a file that was written at a time. */
+function judgeBy(
+  job: PreviewedJob,
+  statuses: StatusRules,
+): (order: StagedOrder, writtenMs: number) => Judged {
+  const gate = gateOf(job);
+  const { start } = job;
+  const startMs = start === null ? null : zoneClock(start.timeZone).toInstantMs(Date.parse(start.day));
+  return (order, exportedAtMs) => {
     const currency = order.currency === NO_CURRENCY ? null : order.currency;
-    const money = { amount: this.#revenueOf(order), currency };
-    if (stop?.outcome === 'excluded') at(this.#excluded, stop.reason, () => new Sums()).add(money);
-    else if (!namesOwner(order)) this.#organic += 1;
-    else if (stop === null) this.#takeCredited(order, money);
-    else this.#takeHeld(order, stop.reason, money);
-  }
-
-  /** Takes a file that a run would hold, with the orders that were read from it. */
-  takeHeldFile(why: string, orders: readonly StagedOrder[]): void {
-    this.#heldFiles.add(why);
-    this.#inHeldFiles += orders.length;
-    for (const order of orders) this.#note(order);
-  }
-
-  #note({ status, placedAt }: StagedOrder): void {
-    this.#orders += 1;
-    if (placedAt !== null) {
-      const { first, last } = this.#placed ?? { first: placedAt, last: placedAt };
-      this.#placed = { first: placedAt < first ? placedAt : first, last: placedAt > last ? placedAt : last };
-    }
-    at(this.#statuses, status ?? '', () => ({ orders: 0, effect: this.#effectOf(status) })).orders += 1;
-  }
-
-  #effectOf(status: string | null): StatusEffect {
-    const { credited, notCredited, mayLackColumn } = this.#rules;
-    if (credited === 'any' || credited.includes(status ?? '') || (status === null && mayLackColumn))
-      return 'credited';
-    return notCredited.includes(status ?? '') ? 'not credited' : 'held';
-  }
-
-  #takeCredited(order: StagedOrder, money: StatedMoney): void {
-    const { orderId, orderName, placedAt, codes } = order;
-    this.#credited.add(money);
-    if (this.#sample.length < SAMPLE) this.#sample.push({ orderId, orderName, placedAt, ...money, codes });
-    for (const code of codes) this.#codeOf(code).sums.add(money);
-  }
-
-  #takeHeld(order: StagedOrder, reason: string, money: StatedMoney): void {
-    const isOfRule = order.exclusion?.startsWith(`${reason}:`) === true;
-    const status =
-      reason === 'unknown_status' ? (order.status ?? '') : isOfRule ? wordOf(order.exclusion) : null;
-    at(this.#held, `${reason} ${status ?? ''}`, () => ({ reason, status, sums: new Sums() })).sums.add(money);
-    for (const code of order.codes) this.#codeOf(code).held += 1;
-  }
-
-  #codeOf(code: string): { sums: Sums; held: number } {
-    return at(this.#codes, foldCode(code), () => ({ code, sums: new Sums(), held: 0 }));
-  }
-
-  takeRejected(row: RejectedRow): void {
-    const key = `${row.code} ${row.column ?? ''}`;
-    const known = this.#rejected.get(key);
-    if (known === undefined) this.#rejected.set(key, { row, rows: row.rowCount });
-    else known.rows += row.rowCount;
-  }
-
-  toPreview(isPartial: boolean): OrdersPreview {
-    return {
-      rows: this.rows,
-      orders: this.#orders,
-      isPartial,
-      sample: this.#sample,
-      statuses: mostFirst([...this.#statuses].map(([status, counts]) => ({ status, ...counts }))),
-      credited: this.#credited.orders,
-      revenue: this.#credited.toGroup().revenue,
-      heldOrders: mostFirst(
-        [...this.#held.values()].map(({ sums, ...why }) => ({ ...why, ...sums.toGroup() })),
-      ),
-      excluded: mostFirst([...this.#excluded].map(([reason, sums]) => ({ reason, ...sums.toGroup() }))),
-      organic: this.#organic,
-      renewals: this.#renewals,
-      codes: [...this.#codes.values()]
-        .map(({ code, sums, held }) => ({ code, held, ...sums.toGroup() }))
-        .sort((one, other) => highest(other.revenue) - highest(one.revenue) || other.orders - one.orders),
-      footer: this.footer,
-      rejected: [...this.#rejected.values()]
-        .map(({ row: { code, line, column, reason }, rows }) => ({ code, rows, line, column, reason }))
-        .sort((one, other) => other.rows - one.rows),
-      fallbackId: this.fallbackId,
-      placed: this.#placed,
-      held: [...this.#heldFiles],
-      ordersInHeldFiles: this.#inHeldFiles,
-    };
-  }
+    const judged = { order, reason: '', amount: revenueOf(order, job.revenue), currency };
+    const orderedAt = order.placedAt ?? order.paidAt;
+    const isBefore = startMs !== null && orderedAt !== null && Date.parse(orderedAt) < startMs;
+    if (isBefore) return { ...judged, outcome: 'excluded', reason: 'before_start' };
+    const stop = gate.judge(order, { statuses, exportedAtMs });
+    if (stop?.outcome === 'excluded') return { ...judged, ...stop };
+    if (!namesOwner(order)) return { ...judged, outcome: 'organic' };
+    return stop === null ? { ...judged, outcome: 'credited' } : { ...judged, ...stop };
+  };
 }
 
-/** An amount as a file states it; null if it states none. */
-type StatedMoney = { readonly amount: DecimalText | null; readonly currency: string | null };
+const SAMPLE = 10;
+
+/** Groups the orders by what becomes of them. */
+function sumUp(
+  judged: readonly Judged[],
+): Pick<
+  OrdersPreview,
+  'credited' | 'revenue' | 'sample' | 'organic' | 'renewals' | 'excluded' | 'heldOrders' | 'codes'
+> {
+  const {
+    credited = [],
+    organic = [],
+    excluded = [],
+    held = [],
+  } = Object.fromEntries(Map.groupBy(judged, ({ outcome }) => outcome));
+  const named = judged.filter(({ outcome }) => outcome === 'credited' || outcome === 'held');
+  const byCode = Map.groupBy(
+    named.flatMap((one) => one.order.codes.map((code) => ({ ...one, code }))),
+    ({ code }) => foldCode(code),
+  );
+  return {
+    credited: credited.length,
+    revenue: groupOf(credited).revenue,
+    sample: credited.slice(0, SAMPLE).map(({ order, amount, currency }) => {
+      const { orderId, orderName, placedAt, codes } = order;
+      return { orderId, orderName, placedAt, amount, currency, codes };
+    }),
+    organic: organic.length,
+    renewals: judged.filter(({ order }) => order.exclusion === 'renewal' && namesOwner(order)).length,
+    excluded: mostFirst(
+      [...Map.groupBy(excluded, ({ reason }) => reason)].map(([reason, of]) => ({ reason, ...groupOf(of) })),
+    ),
+    heldOrders: mostFirst(
+      [...Map.groupBy(held, (one) => `${one.reason} ${statusOf(one) ?? ''}`).values()].flatMap((of) =>
+        of.slice(0, 1).map((one) => ({ reason: one.reason, status: statusOf(one), ...groupOf(of) })),
+      ),
+    ),
+    codes: [...byCode.values()]
+      .map((of) => {
+        const counting = of.filter(({ outcome }) => outcome === 'credited');
+        return { code: of[0]?.code ?? '', held: of.length - counting.length, ...groupOf(counting) };
+      })
+      .sort((one, other) => highest(other.revenue) - highest(one.revenue) || other.orders - one.orders),
+  };
+}
+
+/** The state, or the word of a rule, for which an order is held; null if it is held for another reason. */
+function statusOf({ order, reason }: Judged): string | null {
+  if (reason === 'unknown_status') return order.status ?? '';
+  return order.exclusion?.startsWith(`${reason}:`) === true ? wordOf(order.exclusion) : null;
+}
+
+/** What the orders state, also those of files that are held. */
+function describeOrders(
+  orders: readonly StagedOrder[],
+  { credited, notCredited, mayLackColumn }: StatusRules,
+): Pick<OrdersPreview, 'orders' | 'statuses' | 'placed'> {
+  const effectOf = (status: string): StatusEffect => {
+    if (credited === 'any' || credited.includes(status) || (status === '' && mayLackColumn))
+      return 'credited';
+    return notCredited.includes(status) ? 'not credited' : 'held';
+  };
+  const byStatus = Map.groupBy(orders, ({ status }) => status ?? '');
+  const times = orders.flatMap(({ placedAt }) => placedAt ?? []).sort();
+  const [first, last] = [times[0], times.at(-1)];
+  return {
+    orders: orders.length,
+    statuses: mostFirst(
+      [...byStatus].map(([status, of]) => ({ status, orders: of.length, effect: effectOf(status) })),
+    ),
+    placed: first === undefined || last === undefined ? null : { first, last },
+  };
+}
+
+/** The reasons for which rows cannot be used, each with the first of its rows. */
+function rejectedGroups(rejected: readonly RejectedRow[]): OrdersPreview['rejected'] {
+  const groups = Map.groupBy(rejected, ({ code, column }) => `${code} ${column ?? ''}`);
+  return [...groups.values()]
+    .flatMap((of) =>
+      of
+        .slice(0, 1)
+        .map(({ code, line, column, reason }) => ({ code, rows: sumRows(of), line, column, reason })),
+    )
+    .sort((one, other) => other.rows - one.rows);
+}
+
+function sumRows(rows: readonly RejectedRow[]): number {
+  return rows.reduce((sum, { rowCount }) => sum + rowCount, 0);
+}
 
 /** Number of orders, and their known amounts for each currency. */
-class Sums {
-  orders = 0;
-  #withoutAmount = 0;
-  readonly #amounts = new Map<string | null, DecimalText>();
-
-  add({ amount, currency }: StatedMoney): void {
-    this.orders += 1;
-    if (amount === null) this.#withoutAmount += 1;
-    else this.#amounts.set(currency, sumMoney([this.#amounts.get(currency) ?? '0', amount]));
-  }
-
-  toGroup(): OrderGroup {
-    const revenue = [...this.#amounts].map(([currency, amount]) => ({ currency, amount }));
-    return { orders: this.orders, revenue, withoutAmount: this.#withoutAmount };
-  }
+function groupOf(orders: readonly Pick<Judged, 'amount' | 'currency'>[]): OrderGroup {
+  const known = orders.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }]));
+  const byCurrency = Map.groupBy(known, ({ currency }) => currency);
+  return {
+    orders: orders.length,
+    revenue: [...byCurrency].map(([currency, of]) => ({
+      currency,
+      amount: sumMoney(of.map(({ amount }) => amount)),
+    })),
+    withoutAmount: orders.length - known.length,
+  };
 }
 
 function mostFirst<Group extends { readonly orders: number }>(groups: readonly Group[]): readonly Group[] {
   return groups.toSorted((one, other) => other.orders - one.orders);
-}
-
-/** Returns the value of a key, which is created if it does not exist. */
-function at<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
-  const value = map.get(key) ?? create();
-  map.set(key, value);
-  return value;
 }
 
 /** Used only for sorting. Amounts of different currencies are never added up. */

@@ -167,6 +167,15 @@ test.each([
     ),
   ),
   generic(
+    'a file of which many rows cannot be used, also one of an order of an earlier file',
+    [],
+    ['1,paid,EUR,20.00,0,MIA10,2026-04-10T09:17:26Z,no'],
+    Array.from(
+      { length: 25 },
+      (_, at) => `${at},paid,EUR,${at < 13 ? 'five' : '20.00'},0,MIA10,2026-04-10T09:17:${10 + at}Z,no`,
+    ),
+  ),
+  generic(
     'a file of which no order has an amount',
     [],
     ['100,paid,EUR,20.00,0,MIA10,2026-04-10T09:17:26Z,no'],
