@@ -5,43 +5,19 @@ import { plural } from '../../core/text/plural.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { parseZone } from '../../intake/values/parse-zone.ts';
 import type { CodeOwner, ProposedOwner } from './find-owners.ts';
-import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init-options.ts';
+import {
+  EVERY_SOURCE,
+  type InitOptions,
+  NOTHING,
+  type SourceAnswer,
+  type SourceAnswers,
+} from './init-options.ts';
 import type { UnclearColumn } from './recognise/assign-columns.ts';
 import { isCurrency, waysToSay, withoutListWords } from './recognise/column-names.ts';
 import type { OrdersExamined } from './recognise/examine-orders.ts';
 import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
 
-/** The settings that the files of a source cannot tell; null if a setting is not needed. */
-export type SourceAnswer = {
-  readonly timeZone: string | null;
-  readonly currency: string | null;
-  readonly platform: string | null;
-  readonly dateOrder: 'MDY' | 'DMY' | null;
-  readonly decimalMark: '.' | ',' | null;
-  readonly consent: 'not_recorded' | null;
-  /** `any`: the export does not say which orders were paid, and every order counts. */
-  readonly status: 'any' | null;
-  /** Whether renewals of subscriptions are credited. Null: it has none. */
-  readonly renewals: 'credit' | 'exclude' | null;
-  /** Null: the brand of all sources. */
-  readonly brand: string | null;
-  /** Why files may lack columns that can only lower money. */
-  readonly missingColumns: string | null;
-};
 type SourceKey = keyof SourceAnswer;
-
-export const NOTHING: SourceAnswer = {
-  timeZone: null,
-  currency: null,
-  platform: null,
-  dateOrder: null,
-  decimalMark: null,
-  consent: null,
-  status: null,
-  renewals: null,
-  brand: null,
-  missingColumns: null,
-};
 
 export type Answers = {
   /** That of sources without one of their own. */

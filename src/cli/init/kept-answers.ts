@@ -3,8 +3,13 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { parseCodes } from '../../codes/parse-codes.ts';
 import { isObject } from '../../core/json/exact-json.ts';
-import { NOTHING, type SourceAnswer } from './answers.ts';
-import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init-options.ts';
+import {
+  EVERY_SOURCE,
+  type InitOptions,
+  NOTHING,
+  type SourceAnswer,
+  type SourceAnswers,
+} from './init-options.ts';
 
 /*
  * What the configuration in the folder says already. A second run takes it as given, unless an option says otherwise: a

@@ -10,7 +10,6 @@ import {
   type BrandChoice,
   isRefusedWhole,
   LABELS,
-  NOTHING,
   QUESTIONS,
   type Question,
   type Refused,
@@ -18,7 +17,7 @@ import {
   type SaidOfFiles,
   samplesOf,
 } from './answers.ts';
-import { EVERY_SOURCE, type InitOptions } from './init-options.ts';
+import { EVERY_SOURCE, type InitOptions, NOTHING } from './init-options.ts';
 import type { UnclearColumn } from './recognise/assign-columns.ts';
 import { waysToSay } from './recognise/column-names.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';

@@ -223,21 +223,17 @@ async function readAnswered(
   options: InitOptions,
   { found, said, answers }: Pick<Understood, 'found' | 'said'> & { readonly answers: Answers },
 ): Promise<Recognised> {
-  const answered = (key: 'missingColumns' | 'status' | 'renewals'): readonly (readonly [string, string])[] =>
-    [...answers.sources].flatMap(([name, { [key]: value }]) =>
+  const decided = (['missingColumns', 'status', 'renewals'] as const).flatMap((key) => {
+    const answered = [...answers.sources].flatMap(([name, { [key]: value }]) =>
       value === null || statedOf(options, name)[key] !== null ? [] : [[name, value] as const],
     );
-  const [excused, anyStatus, ofRenewals] = [
-    answered('missingColumns'),
-    answered('status'),
-    answered('renewals'),
-  ];
-  if (excused.length + anyStatus.length + ofRenewals.length === 0) return found;
-  const missingColumns = new Map([...(options.missingColumns ?? []), ...excused]);
-  const status = new Map([...(options.status ?? []), ...anyStatus]);
-  const renewals = new Map([...(options.renewals ?? []), ...ofRenewals]);
-  const by = { options: { ...options, missingColumns, status, renewals }, said };
-  const again = await recogniseAll(reading, by);
+    return answered.length === 0 ? [] : [[key, new Map([...(options[key] ?? []), ...answered])] as const];
+  });
+  if (decided.length === 0) return found;
+  const again = await recogniseAll(reading, {
+    options: { ...options, ...Object.fromEntries(decided) },
+    said,
+  });
   show(reading.output, again, reading.shown);
   return again;
 }
@@ -434,14 +430,10 @@ async function recogniseAll(
         clients,
         layouts,
         taken,
-        statedOf: (name) => {
-          const { dateOrder, decimalMark, currency, timeZone } = statedOf(options, name);
-          return { dateOrder, decimalMark, currency, timeZone };
-        },
-        missingReasonOf: (name) => statedOf(options, name).missingColumns,
-        jobOf: (name) => {
-          const { brand, status, renewals } = statedOf(options, name);
-          return proposedJob({ brandId: brand, include: status, revenue: STARTER_REVENUE, renewals });
+        settingsOf: (name) => {
+          const { brand, status, renewals, missingColumns, ...stated } = statedOf(options, name);
+          const job = proposedJob({ brandId: brand, include: status, revenue: STARTER_REVENUE, renewals });
+          return { stated, missingReason: missingColumns, job };
         },
         stated: said.stated,
         accepted: options.saveLayout,

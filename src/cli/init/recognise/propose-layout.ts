@@ -53,13 +53,24 @@ import {
 } from './proposed-layout.ts';
 import type { JoinedIds } from './proposed-text.ts';
 
+/** What a person has said about the columns of files that no layout knows. */
+export type SaidOfColumns = {
+  readonly stated?: StatedRoles | undefined;
+  /** What means that an order was paid, folded: words, or `COLUMN=WORD`. */
+  readonly paidWords?: ReadonlySet<string> | undefined;
+  /** Words that mean consent, folded. */
+  readonly consentWords?: ReadonlySet<string> | undefined;
+  /** The names of layouts that add up rows, and that the person has accepted. */
+  readonly accepted?: readonly string[] | undefined;
+};
+
 /**
  * Maps a header by the names of its columns and the shape of their values. If either does not fit, leaves the field
  * without a column instead of guessing.
  */
 export function proposeLayout(
   written: Table,
-  options: {
+  options: SaidOfColumns & {
     readonly name: string;
     readonly layouts: readonly Layout[];
     /** Other files with the same columns, in any order. */
@@ -68,16 +79,9 @@ export function proposeLayout(
     readonly moreStates?: readonly string[] | undefined;
     /** Whether there are lines above the header. */
     readonly isBelowTitle?: boolean | undefined;
-    readonly stated?: StatedRoles | undefined;
-    /** What a person has said to mean that an order was paid, folded: words, or `COLUMN=WORD`. */
-    readonly paidWords?: ReadonlySet<string> | undefined;
-    /** Words that a person has said to mean consent, folded. */
-    readonly consentWords?: ReadonlySet<string> | undefined;
-    /** Whether a person has checked the layout of this name that adds up rows. */
-    readonly isAccepted?: boolean | undefined;
   },
 ): ProposedLayout | NoLayout {
-  const { name, layouts, isBelowTitle = false, isAccepted = false, moreStates = [] } = options;
+  const { name, layouts, isBelowTitle = false, accepted = [], moreStates = [] } = options;
   const { header, stated, joined, ...rows } = readRows(written, options);
   const { records, columns } = rows;
   const words = statusWordsOf(layouts, options.paidWords);
@@ -123,7 +127,7 @@ export function proposeLayout(
       joined,
       name,
       isBelowTitle,
-      isAccepted,
+      isAccepted: accepted.includes(name),
     });
   if (saysOrder) return withoutTotal(columns, id);
   if (money !== undefined) {

@@ -102,10 +102,8 @@ async function look(
     first ??= { top, verdict };
   }
   if (first === null) throw held ?? new Error('no way of splitting was tried');
-  const later = await findLaterHeader(file, layouts, reading);
-  if (later !== null) return { form, ...later };
-  const below = await findHeaderBelowTitle(file, first.top, { layouts, reading });
-  if (below !== null) return { form, isBelowTitle: true, ...below };
+  const below = await findHeaderBelow(file, first.top, { layouts, reading });
+  if (below !== null) return { form, ...below };
   return damageOf(first.top) ?? { form, splitting: plainLayout(layouts, 0), ...first };
 }
 
@@ -152,48 +150,33 @@ async function asItsLayoutSplits(
   return { top, splitting: layout };
 }
 
-/** The header of a file below other lines. */
-type Header = Pick<RecognisedFile, 'top' | 'splitting' | 'verdict'>;
-
-/** Searches for a known header below a preamble, such as a title, a period or lines of comments. */
-async function findLaterHeader(
-  file: SourceFile,
-  layouts: readonly Layout[],
-  means: DetectedMeans,
-): Promise<Header | null> {
-  for (let lines = 1; lines <= MAX_PREAMBLE_LINES; lines += 1) {
-    const top = await readTop(file, plainLayout(layouts, lines), means);
-    if ('held' in top) continue;
-    const verdict = recogniseHeader(top.header, layouts);
-    if (verdict.kind === 'known') {
-      const splitting: Layout = { ...verdict.layout, preambleLines: 'search' };
-      return { top, verdict: { ...verdict, layout: splitting }, splitting };
-    }
-    // Below a title, rows have more cells than it, and are rejected.
-    if (top.records.length + top.rejected.length === 0) return null;
-  }
-  return null;
-}
-
 /**
- * Finds the header of an unknown file whose first lines are a title: the first line with names only, below which
- * every row has as many cells.
+ * Searches for the header below other lines, such as a title, a period or comments: a known one, else, if the first line
+ * is none, the first line with names only, below which every row has as many cells.
  *
  * @returns null if the first line is the header already, or no line is one.
  */
-async function findHeaderBelowTitle(
+async function findHeaderBelow(
   file: SourceFile,
   top: CsvChunk,
   { layouts, reading }: { layouts: readonly Layout[]; reading: DetectedMeans },
-): Promise<Header | null> {
-  if (isHeader(top)) return null;
+): Promise<Omit<RecognisedFile, 'file' | 'form'> | null> {
+  let unknown: Omit<RecognisedFile, 'file' | 'form'> | null = null;
   for (let lines = 1; lines <= MAX_PREAMBLE_LINES; lines += 1) {
-    const splitting = plainLayout(layouts, lines);
-    const below = await readTop(file, splitting, reading);
+    const plain = plainLayout(layouts, lines);
+    const below = await readTop(file, plain, reading);
     if ('held' in below) continue;
-    if (isHeader(below)) return { top: below, splitting, verdict: { kind: 'unknown' } };
+    const verdict = recogniseHeader(below.header, layouts);
+    if (verdict.kind === 'known') {
+      const splitting: Layout = { ...verdict.layout, preambleLines: 'search' };
+      return { top: below, verdict: { ...verdict, layout: splitting }, splitting };
+    }
+    if (unknown === null && !isHeader(top) && isHeader(below))
+      unknown = { isBelowTitle: true, top: below, splitting: plain, verdict: { kind: 'unknown' } };
+    // Below a title, rows have more cells than it, and are rejected.
+    if (below.records.length + below.rejected.length === 0) break;
   }
-  return null;
+  return unknown;
 }
 
 /** Whether a line has the names of columns, and the rows below it have as many cells. */

@@ -4,7 +4,6 @@ import { readClicks } from '../../../../jobs/post-clicks/read-clicks.ts';
 import type { SourceSettings } from '../../../config/source-fields.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { BELOW_ZERO } from '../../../core/held/held-order.ts';
-import type { StatedRoles } from '../../../core/layout.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { fileName } from '../../../core/text/file-name.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
@@ -18,7 +17,7 @@ import { isMinorUnit } from './column-names.ts';
 import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
 import { examineOrders, type OrdersExamined } from './examine-orders.ts';
 import { type Group, groupSources, type Listed, withoutPeriods } from './group-sources.ts';
-import { proposeLayout, whyUsedAgain } from './propose-layout.ts';
+import { proposeLayout, type SaidOfColumns, whyUsedAgain } from './propose-layout.ts';
 import type { NoLayout, ProposedLayout } from './proposed-layout.ts';
 import { type RecognisedFile, type RefusedFile, recogniseFile, subjectOf } from './recognise-file.ts';
 
@@ -57,29 +56,22 @@ export type Recognised = {
   readonly skipped: number;
 };
 
-export type RecogniseOptions = {
+export type RecogniseOptions = SaidOfColumns & {
   /** The place to list: an absolute folder or file, or an S3 address. */
   readonly source: SourceSettings;
   readonly clients: SourceClients;
   readonly layouts: readonly Layout[];
   /** Names that other places already use. */
   readonly taken: ReadonlySet<string>;
-  /** What a person has stated about the source of this name. */
-  readonly statedOf?: (
-    source: string,
-  ) => Partial<Pick<SourceSettings, 'dateOrder' | 'decimalMark' | 'currency' | 'timeZone'>>;
-  /** Why files of a source may lack columns that can only lower money. */
-  readonly missingReasonOf?: (source: string) => string | null;
-  /** The settings of the job that is to read the source of this name. */
-  readonly jobOf: (source: string) => PreviewedJob;
-  /** What a person has said about columns of files that no layout knows. */
-  readonly stated?: StatedRoles;
-  /** The words of states that a person has said to mean paid, folded. */
-  readonly paidWords?: ReadonlySet<string>;
-  /** The words that a person has said to mean consent, folded. */
-  readonly consentWords?: ReadonlySet<string>;
-  /** The names of layouts that add up rows, and that a person has accepted. */
-  readonly accepted?: readonly string[] | undefined;
+  /** What is known of the source of this name. */
+  readonly settingsOf: (source: string) => {
+    /** What a person has stated about its values. */
+    readonly stated?: Pick<SourceSettings, 'dateOrder' | 'decimalMark' | 'currency' | 'timeZone'>;
+    /** Why its files may lack columns that can only lower money. */
+    readonly missingReason?: string | null;
+    /** The settings of the job that is to read it. */
+    readonly job: PreviewedJob;
+  };
   /** The encoding that a person has stated for files whose bytes do not show theirs. */
   readonly assumedEncoding?: string | null;
 };
@@ -326,20 +318,16 @@ async function examineValues(
 ): Promise<RecognisedSource['examined']> {
   const subject = subjectOf(layout);
   const [{ form, top }] = files;
+  const { stated, ...settings } = options.settingsOf(name);
   const examine = {
-    source: { ...source, ...options.statedOf?.(name) },
+    source: { ...source, ...stated },
     clients,
     files: files.map(({ file }) => ({ file, encoding: form.encoding })),
     layout,
     written: layouts.find((one) => one.name === layout.name) ?? layout,
     maxRows: MAX_ROWS,
   };
-  if (subject === 'orders')
-    return examineOrders({
-      ...examine,
-      job: options.jobOf(name),
-      missingReason: options.missingReasonOf?.(name) ?? null,
-    });
+  if (subject === 'orders') return examineOrders({ ...examine, ...settings });
   if (subject === 'customers') return examineCustomers(examine);
   return {
     kind: subject ?? 'clicks',
@@ -422,21 +410,9 @@ function isHopeless(proposed: ProposedLayout | NoLayout): boolean {
 }
 
 /** @param files those of this folder, or of all that have the same columns. */
-function propose(
-  {
-    layouts,
-    label,
-    taken,
-    stated,
-    paidWords,
-    consentWords,
-    accepted = [],
-    moreStates,
-    alike,
-    files: [own],
-  }: GroupOptions,
-  files: readonly Listed[],
-): ProposedLayout | NoLayout {
+function propose(options: GroupOptions, files: readonly Listed[]): ProposedLayout | NoLayout {
+  const { layouts, label, taken, moreStates, alike } = options;
+  const [own] = options.files;
   const [first = own, ...others] = files;
   const bundled = new Set(layouts.map((layout) => layout.name));
   const stem = wordsOfAll(files.map(({ file }) => slug(withoutPeriods(fileName(file.uri)))));
@@ -447,15 +423,11 @@ function propose(
     stem.length <= 1 ? ofFolder || stem || 'own' : isOfAll || folder === '' ? stem : `${folder}-${stem}`;
   const name = freeName(wanted, new Set([...bundled, ...taken]));
   return proposeLayout(first.top, {
+    ...options,
     name,
-    isAccepted: accepted.includes(name),
-    layouts,
     moreStates: moreStates.get(own.kind),
     others: others.map(({ top }) => top),
     isBelowTitle: files.some(({ isBelowTitle }) => isBelowTitle === true),
-    stated,
-    paidWords,
-    consentWords,
   });
 }
 

@@ -45,8 +45,16 @@ export async function look(
 ): Promise<Recognised> {
   const clients = openSourceClients();
   onTestFinished(() => clients.close());
-  const jobOf = () => proposedJob({ brandId: '4819', include: null });
-  return recognise({ source: sourceAt(place), clients, layouts, taken: new Set(), jobOf, stated, accepted });
+  const settingsOf = () => ({ job: proposedJob({ brandId: '4819', include: null }) });
+  return recognise({
+    source: sourceAt(place),
+    clients,
+    layouts,
+    taken: new Set(),
+    settingsOf,
+    stated,
+    accepted,
+  });
 }
 
 /** Returns name, layout, path and files of each source, and the refused ones. */
