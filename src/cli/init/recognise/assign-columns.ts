@@ -3,7 +3,6 @@ import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { smellOf } from '../../../intake/customers/map/consent-words.ts';
 import { isOfQuantity, isPerPiece, means } from '../../../intake/layout/column-words.ts';
-import { cleanText } from '../../../intake/values/clean-text.ts';
 import {
   amountNameOf,
   isCurrencyWord,
@@ -28,6 +27,7 @@ import {
   areInOneCase,
   areTwoAnswers,
   Cells,
+  cellIn,
   codeInCells,
   describeColumn,
   hasStates,
@@ -467,8 +467,8 @@ export function assignColumns(
       Record<LayoutField, MeasuredColumn>
     >;
     const differs = (one: MeasuredColumn, other: MeasuredColumn): boolean =>
-      records.some(({ cells }) => {
-        const [left, right] = [one, other].map(({ index }) => cleanText(cells[index] ?? ''));
+      records.some((row) => {
+        const [left, right] = [one, other].map((column) => cellIn(column, row));
         return left !== '' && right !== '' && left !== right;
       });
     // Of a currency without decimals, every number may be an amount.
@@ -533,16 +533,15 @@ export function assignColumns(
   }
 
   /** True if most cells of a column are the id of another row. A number of few digits may be anything. */
-  function namesOrders({ index, cells: { filled } }: MeasuredColumn): boolean {
+  function namesOrders(column: MeasuredColumn): boolean {
     const id = chosen.get('order_id');
     if (id === undefined) return false;
-    const idOf = ({ cells }: CsvRecord): string => cleanText(cells[id.index] ?? '');
-    const ids = new Set(records.map(idOf));
-    const naming = records.filter((record) => {
-      const named = cleanText(record.cells[index] ?? '');
-      return named.length > 3 && named !== idOf(record) && ids.has(named);
+    const ids = new Set(records.map((row) => cellIn(id, row)));
+    const naming = records.filter((row) => {
+      const named = cellIn(column, row);
+      return named.length > 3 && named !== cellIn(id, row) && ids.has(named);
     });
-    return naming.length * 2 > filled;
+    return naming.length * 2 > column.cells.filled;
   }
 
   function askOfKind(column: MeasuredColumn): void {

@@ -9,7 +9,7 @@ import { parseAddress } from '../../../intake/customers/map/parse-address.ts';
 import { headerWords, isOfPeople, means } from '../../../intake/layout/column-words.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { itemsOf } from '../../../intake/orders/map/split-codes.ts';
-import { foldWord } from '../../../intake/values/clean-text.ts';
+import { cleanText, foldWord } from '../../../intake/values/clean-text.ts';
 import { type DateOrder, watchDates, withDateOrder } from '../../../intake/values/date-order.ts';
 import { watchMarks } from '../../../intake/values/decimal-mark.ts';
 import { isZero, parseMoney, statedCurrency } from '../../../intake/values/parse-money.ts';
@@ -298,6 +298,19 @@ export function codeSeparatorsOf(cells: Cells, own: readonly string[]): readonly
 
 /** A column of a file, with its values. */
 export type MeasuredColumn = { readonly header: string; readonly index: number; readonly cells: Cells };
+
+/** The cell of a row in a column. */
+export function cellIn(
+  { index }: Pick<MeasuredColumn, 'index'>,
+  { cells }: Pick<CsvRecord, 'cells'>,
+): string {
+  return cleanText(cells[index] ?? '');
+}
+
+/** Groups rows by their cell in a column. */
+export function rowsBy(column: MeasuredColumn, records: readonly CsvRecord[]): Map<string, CsvRecord[]> {
+  return Map.groupBy(records, (record) => cellIn(column, record));
+}
 
 /** The test of a layout's exclusion: the values of a column that mean that an order is never posted. */
 export type StopTest =

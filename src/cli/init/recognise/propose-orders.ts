@@ -18,6 +18,7 @@ import {
 import { isOfKind, isOfPart, isOfPlace, type StatusWords } from './column-names.ts';
 import {
   Cells,
+  cellIn,
   describeColumn,
   hasStates,
   isMoney,
@@ -26,6 +27,7 @@ import {
   MONEY_FORMATS,
   mayBeStatus,
   moneyFormatOf,
+  rowsBy,
 } from './column-values.ts';
 import {
   type NoLayout,
@@ -205,9 +207,8 @@ function itemRows(
     stated,
   }: Pick<AssignOptions, 'records' | 'stated'> & Readonly<Record<'id' | 'total', MeasuredColumn>>,
 ): NoLayout | null {
-  const orders = Map.groupBy(records, ({ cells }) => cleanText(cells[id.index] ?? ''));
-  const values = (rows: readonly CsvRecord[], { index }: MeasuredColumn): readonly string[] =>
-    rows.map(({ cells }) => cleanText(cells[index] ?? '')).filter((cell) => cell !== '');
+  const values = (rows: readonly CsvRecord[], column: MeasuredColumn): readonly string[] =>
+    rows.map((row) => cellIn(column, row)).filter((cell) => cell !== '');
   const amounts = columns.filter(({ cells }) => cells.share((cell) => /\d[.,]\d/.test(cell)) > 0);
   const same = `Several rows have the same order id (column ${JSON.stringify(id.header)}) and`;
   const shop = columns.find((column) => {
@@ -218,7 +219,7 @@ function itemRows(
   });
   let isRepeated = false;
   let isProven = false;
-  for (const [order, rows] of orders) {
+  for (const [order, rows] of rowsBy(id, records)) {
     const totals = values(rows, total);
     if (order === '' || totals.length < 2) continue;
     isRepeated = true;
@@ -256,23 +257,22 @@ function findNamingRows(
   columns: readonly MeasuredColumn[],
   { id, total, records, stated }: RowsOfOrders & Pick<AssignOptions, 'stated'>,
 ): NamingRows | null {
-  const cellOf = ({ cells }: CsvRecord, { index }: MeasuredColumn): string => cleanText(cells[index] ?? '');
   // A parent of 0 is none.
-  const namedBy = (record: CsvRecord, one: MeasuredColumn): string => cellOf(record, one).replace(/^0+$/, '');
+  const namedBy = (record: CsvRecord, one: MeasuredColumn): string => cellIn(one, record).replace(/^0+$/, '');
   const formOf = (text: string): string => text.replaceAll(/\d+/g, '0');
-  const ids = new Set(records.map((record) => formOf(cellOf(record, id))));
+  const ids = new Set(records.map((record) => formOf(cellIn(id, record))));
   const isBelow = isBelowZeroIn(total);
   const column = columns.find((one) => {
     if (one === id || one === total || one.header === '' || stated.has(foldHeader(one.header))) return false;
     const filled = records.filter((record) => namedBy(record, one) !== '');
     return (
       filled.length > 0 &&
-      filled.every((record) => isBelow(record) && ids.has(formOf(cellOf(record, one)))) &&
-      filled.some((record) => cellOf(record, one) !== cellOf(record, id))
+      filled.every((record) => isBelow(record) && ids.has(formOf(cellIn(one, record)))) &&
+      filled.some((record) => cellIn(one, record) !== cellIn(id, record))
     );
   });
   if (column === undefined) return null;
-  const owner = (record: CsvRecord): string => namedBy(record, column) || cellOf(record, id);
+  const owner = (record: CsvRecord): string => namedBy(record, column) || cellIn(id, record);
   const cells = new Cells();
   const owned = records.map((record) => {
     cells.add(owner(record));
@@ -319,11 +319,11 @@ function rowIdOf(
 }
 
 /** True if a column numbers the rows of each order: 1, 2, 3. */
-function numbersRows({ index }: MeasuredColumn, { id, records }: Omit<RowsOfOrders, 'total'>): boolean {
-  const orders = [...Map.groupBy(records, ({ cells }) => cleanText(cells[id.index] ?? '')).values()];
+function numbersRows(column: MeasuredColumn, { id, records }: Omit<RowsOfOrders, 'total'>): boolean {
+  const orders = [...rowsBy(id, records).values()];
   return (
     orders.length < records.length &&
-    orders.every((rows) => rows.every(({ cells }, at) => cleanText(cells[index] ?? '') === String(at + 1)))
+    orders.every((rows) => rows.every((row, at) => cellIn(column, row) === String(at + 1)))
   );
 }
 
@@ -335,7 +335,7 @@ function hasSeveral(
   return (
     column !== undefined &&
     repeated(records, id).some((rows) => {
-      const cells = rows.map((record) => cleanText(record.cells[column.index] ?? ''));
+      const cells = rows.map((row) => cellIn(column, row));
       return new Set(cells.filter((cell) => cell !== '')).size > 1;
     })
   );
@@ -349,11 +349,8 @@ function isBelowZeroIn({ cells, index }: MeasuredColumn): (record: CsvRecord) =>
 }
 
 /** The rows of each id that several rows have. */
-function repeated(
-  records: readonly CsvRecord[],
-  { index }: MeasuredColumn,
-): readonly (readonly CsvRecord[])[] {
-  const byId = Map.groupBy(records, ({ cells }) => cleanText(cells[index] ?? ''));
+function repeated(records: readonly CsvRecord[], id: MeasuredColumn): readonly (readonly CsvRecord[])[] {
+  const byId = rowsBy(id, records);
   byId.delete('');
   return [...byId.values()].filter(({ length }) => length > 1);
 }
@@ -361,11 +358,10 @@ function repeated(
 type RowsOfOrders = Pick<AssignOptions, 'records'> & Readonly<Record<'id' | 'total', MeasuredColumn>>;
 
 /** True if an id has amounts above and below zero, and each word of the column is only on one side: sales and refunds. */
-function tellsRefunds({ index }: MeasuredColumn, { id, total, records }: RowsOfOrders): boolean {
+function tellsRefunds(column: MeasuredColumn, { id, total, records }: RowsOfOrders): boolean {
   const isBelow = isBelowZeroIn(total);
   if (!repeated(records, id).some((rows) => new Set(rows.map(isBelow)).size > 1)) return false;
-  const sides = Map.groupBy(records, ({ cells }) => cleanText(cells[index] ?? ''));
-  return [...sides.values()].every((rows) => new Set(rows.map(isBelow)).size === 1);
+  return [...rowsBy(column, records).values()].every((rows) => new Set(rows.map(isBelow)).size === 1);
 }
 
 /** Whether an amount is written with the sign of one below zero, which a layout can look for. */
@@ -384,9 +380,7 @@ function kindsOfRows(
   const column = columns.find((one) => hasStates(one) && !saysPaid(one) && tellsRefunds(one, rows));
   if (column === undefined) return null;
   const isBelow = isBelowZeroIn(rows.total);
-  const refunds = new Set(
-    rows.records.filter(isBelow).map(({ cells }) => cleanText(cells[column.index] ?? '')),
-  );
+  const refunds = new Set(rows.records.filter(isBelow).map((row) => cellIn(column, row)));
   return { column, sales: [...column.cells.counts.keys()].filter((word) => !refunds.has(cleanText(word))) };
 }
 
@@ -418,8 +412,7 @@ function whyMisjoined(
   const [id, ...others] = parts.toSorted((one, other) => other.cells.counts.size - one.cells.counts.size);
   if (id === undefined) return null;
   const times = [chosen.get('placed_at'), timeOfDay?.column].flatMap((column) => column ?? []);
-  const timeOf = ({ cells }: CsvRecord): string =>
-    times.map(({ index }) => cleanText(cells[index] ?? '')).join(' ');
+  const timeOf = (row: CsvRecord): string => times.map((column) => cellIn(column, row)).join(' ');
   const ofOneId = repeated(records, id);
   const areOfOneTime =
     ofOneId.length > 0 &&
