@@ -116,6 +116,17 @@ export function columnsMergedBy(merge: (typeof ORDER_COLUMNS)[number]['merge']):
   return ORDER_COLUMNS.filter((one) => one.merge === merge).map(({ column }) => column);
 }
 
+/**
+ * A part of an order often leaves blank what the order has: a refund says when it was refunded, and no code. It keeps what
+ * is known in these columns. What may be a newer state keeps only the times.
+ */
+export const KEPT_COLUMNS = STORED_COLUMNS.filter(
+  ({ column, type }) =>
+    type === 'text[]' ||
+    column === 'exclusion' ||
+    (column !== 'doubt' && columnsMergedBy('first').includes(column)),
+).map((one) => ({ ...one, isKeptByStates: one.field === 'placedAt' || one.field === 'paidAt' }));
+
 /** The columns of an order that are sent to the database: its meaning, its place in the file, and what is kept with it. */
 export const SENT_COLUMNS: readonly Pick<StoredColumn, 'column' | 'type'>[] = [
   ...STORED_COLUMNS,

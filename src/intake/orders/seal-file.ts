@@ -21,7 +21,7 @@ import {
   rangesOf,
   stageOutdated,
 } from './order-by-age.ts';
-import { columnsMergedBy, STORED_COLUMNS } from './order-columns.ts';
+import { KEPT_COLUMNS } from './order-columns.ts';
 import { NO_REPEATS, settleContinuations, settleMissing, settleRepeats } from './settle-leftovers.ts';
 import { assignItems, meaningOf } from './summed-orders.ts';
 
@@ -269,7 +269,7 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
     update intake.orders o
     set ${assignItems(sql`j.items`, 'o')}, doubt = coalesce(o.doubt, c.doubt), ${keep(sql`true`)},
       content_hash = 'sum:' || md5(o.content_hash || j.items::text || j.doubted
-        || row(${meaningOf('c', (column) => KEPT.includes(column))})::text)
+        || row(${meaningOf('c', (column) => KEPT_COLUMNS.some((kept) => kept.column === column))})::text)
     from joined j ${replacedVersion(sql`j.replaces`)}
     where o.order_version_id = j.order_version_id
       and o.order_version_id = any (array(select order_version_id from joined))
@@ -295,20 +295,13 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
       and o.order_version_id = any (array(select order_version_id from split))`;
 }
 
-/*
- * A part of an order often leaves blank what the order has: a refund says when it was refunded, and no code. It keeps
- * what the version states that it replaces. What may be a newer state keeps only the times.
- */
-const LISTS = STORED_COLUMNS.filter(({ type }) => type === 'text[]').map(({ column }) => column);
-const KEPT = [...columnsMergedBy('first').filter((column) => column !== 'doubt'), 'exclusion', ...LISTS];
-
-/** SQL that assigns to version `o` what it leaves blank, of version `c`. */
+/** SQL that assigns to version `o` what it leaves blank, of version `c` (`KEPT_COLUMNS`). */
 function keep(isPart: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql.join(
-    KEPT.map((column) => {
+    KEPT_COLUMNS.map(({ column, type, isKeptByStates }) => {
       const [own, known] = [sql.ref(`o.${column}`), sql.ref(`c.${column}`)];
-      const stated = LISTS.includes(column) ? sql`nullif(${own}, '{}')` : own;
-      const isKept = ['placed_at', 'paid_at'].includes(column) ? sql`true` : isPart;
+      const stated = type === 'text[]' ? sql`nullif(${own}, '{}')` : own;
+      const isKept = isKeptByStates ? sql`true` : isPart;
       return sql`${sql.ref(column)} = case when ${isKept} then coalesce(${stated}, ${known}) else ${own} end`;
     }),
   );

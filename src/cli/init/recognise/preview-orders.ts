@@ -22,6 +22,7 @@ import {
 } from '../../../intake/orders/map/built-order.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
 import { OTHER_ORDER } from '../../../intake/orders/order-by-age.ts';
+import { KEPT_COLUMNS } from '../../../intake/orders/order-columns.ts';
 import { createAgeOf } from '../../../intake/read/intake-source.ts';
 import { type DateOrder, watchDates } from '../../../intake/values/date-order.ts';
 import { watchMarks } from '../../../intake/values/decimal-mark.ts';
@@ -342,13 +343,16 @@ function joinParts(known: StagedOrder, order: StagedOrder): StagedOrder {
   if (known.items !== null && order.items !== null) {
     const items = [...new Map([...known.items, ...order.items].map((item) => [item[0], item])).values()];
     if (items.length === order.items.length) return order;
-    const sum = (at: 1 | 2 | 3): DecimalText | null => {
-      const amounts = items.map((item) => item[at]).filter((amount) => amount !== null);
-      return amounts.length === 0 ? null : sumMoney(amounts);
-    };
+    const sum = (at: 1 | 2 | 3) => sumKnown(items.map((item) => item[at]));
     const amounts = { total: sum(1), subtotal: sum(2), refunded: sum(3) };
     const contentHash = `${known.contentHash} ${order.contentHash}`;
-    return { ...keepStated(known, order), ...amounts, items, doubt: order.doubt ?? known.doubt, contentHash };
+    return {
+      ...keepStated(known, order, true),
+      ...amounts,
+      items,
+      doubt: order.doubt ?? known.doubt,
+      contentHash,
+    };
   }
   const [before, amount] = [amountOf(known), amountOf(order)];
   if (order.doubt !== null) return order;
@@ -356,29 +360,19 @@ function joinParts(known: StagedOrder, order: StagedOrder): StagedOrder {
   const isShorter = order.rowCount < known.rowCount || (known.rowCount === 1 && order.rowCount === 1);
   if (!isRefund && (amount < 0n || before === 0n || amount === before || !isShorter)) return order;
   const contentHash = `${order.contentHash} may_be_split`;
-  return { ...(isRefund ? keepStated(known, order) : order), doubt: 'may_be_split', contentHash };
+  return { ...keepStated(known, order, isRefund), doubt: 'may_be_split', contentHash };
 }
 
 function amountOf({ total, subtotal }: StagedOrder): bigint {
   return toUnits(total ?? subtotal ?? '0');
 }
 
-/** A part of an order with what it leaves blank, and another part states. */
-function keepStated(known: StagedOrder, part: StagedOrder): StagedOrder {
-  return {
-    ...part,
-    status: part.status ?? known.status,
-    codes: part.codes.length > 0 ? part.codes : known.codes,
-    links: part.links.length > 0 ? part.links : known.links,
-    influencerHandle: part.influencerHandle ?? known.influencerHandle,
-    dealId: part.dealId ?? known.dealId,
-    collabId: part.collabId ?? known.collabId,
-    brandId: part.brandId ?? known.brandId,
-    placedAt: part.placedAt ?? known.placedAt,
-    paidAt: part.paidAt ?? known.paidAt,
-    cancelledAt: part.cancelledAt ?? known.cancelledAt,
-    exclusion: part.exclusion ?? known.exclusion,
-  };
+/** An order with what it leaves blank, and is known of it (`KEPT_COLUMNS`). */
+function keepStated(known: StagedOrder, order: StagedOrder, isPart: boolean): StagedOrder {
+  const kept = KEPT_COLUMNS.filter(
+    ({ field, isKeptByStates }) => (isPart || isKeptByStates) && (order[field] ?? []).length === 0,
+  );
+  return { ...order, ...Object.fromEntries(kept.map(({ field }) => [field, known[field]])) };
 }
 
 /** In doubt if the total fell by just what was refunded, as sealing judges it (`doubtRefunds`). */
@@ -411,11 +405,14 @@ function areOtherPurchases(one: StagedOrder, other: StagedOrder): boolean {
 }
 
 function addUp(one: StagedOrder, other: StagedOrder): StagedOrder {
-  const sum = (field: 'total' | 'subtotal' | 'refunded'): DecimalText | null => {
-    const amounts = [one[field], other[field]].filter((amount) => amount !== null);
-    return amounts.length === 0 ? null : sumMoney(amounts);
-  };
+  const sum = (field: 'total' | 'subtotal' | 'refunded') => sumKnown([one[field], other[field]]);
   return { ...one, total: sum('total'), subtotal: sum('subtotal'), refunded: sum('refunded') };
+}
+
+/** The sum of the amounts that are known; null if none is. */
+function sumKnown(amounts: readonly (DecimalText | null)[]): DecimalText | null {
+  const known = amounts.filter((amount) => amount !== null);
+  return known.length === 0 ? null : sumMoney(known);
 }
 
 /** Marks orders that may lack a row, as intake does when it seals a file of rows that add up. */

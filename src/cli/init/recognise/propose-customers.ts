@@ -13,8 +13,9 @@ import {
   smellOf,
 } from '../../../intake/customers/map/consent-words.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
-import type { ColumnDecision, UnclearColumn } from './assign-columns.ts';
+import type { UnclearColumn } from './assign-columns.ts';
 import { Cells, describeColumn, isDateOrderOpen, type MeasuredColumn, timesOf } from './column-values.ts';
+import type { ProposedLayout } from './proposed-layout.ts';
 import { headOf, list } from './proposed-text.ts';
 
 /*
@@ -23,17 +24,6 @@ import { headOf, list } from './proposed-text.ts';
  * any text in a column whose header takes permission away. What takes a yes away is shown and asked about: it is read
  * as a no until a person says otherwise.
  */
-
-export type ProposedCustomers = {
-  readonly text: string;
-  readonly columns: readonly ColumnDecision[];
-  /** Columns that may turn a yes into a no, and about which nobody has said anything. */
-  readonly assumed: readonly UnclearColumn[];
-  /** Columns that ask for consent, and in which nothing is known to mean yes, so that consent is recorded. */
-  readonly withoutYes: readonly string[];
-  /** By column that may say who has consented: its words, of which none is known to mean yes. Empty if another says it. */
-  readonly unknownYes: ReadonlyMap<string, readonly string[]>;
-};
 
 /** Headers that may be about consent, in addition to those that `smellOf` knows. */
 const LIKE_CONSENT = /subscri|marketing|permission/iu;
@@ -72,17 +62,22 @@ export function mayBeConsent(
   if (read.some((consent) => consent !== null && hasYes(consent))) return [];
   const found = unaskedAnswers(columns, stated);
   return [
-    ...found.map((column) => ({
-      ...describeColumn(column),
-      why: 'its cells say yes or no, and its name does not say to what',
-      likely: found.length === 1 ? ('consent' as const) : ('unused' as const),
-      isOfCustomers: true,
-    })),
-    ...columns.flatMap((column): UnclearColumn[] => {
+    ...found.map((column) =>
+      unclear(
+        column,
+        found.length === 1 ? 'consent' : 'unused',
+        'its cells say yes or no, and its name does not say to what',
+      ),
+    ),
+    ...columns.flatMap((column) => {
       const why = whyTimesAreOpen(column, stated.get(foldHeader(column.header)));
-      return why === null ? [] : [{ ...describeColumn(column), why, likely: 'unused', isOfCustomers: true }];
+      return why === null ? [] : unclear(column, 'unused', why);
     }),
   ];
+}
+
+function unclear(column: MeasuredColumn, likely: ColumnRole, why: string): UnclearColumn {
+  return { ...describeColumn(column), why, likely, isOfCustomers: true };
 }
 
 /** Why it is not known whether the times of a column are those of consent; null if it is, or it has none. */
@@ -126,7 +121,7 @@ function unaskedAnswers(columns: readonly MeasuredColumn[], stated: StatedRoles)
 export function proposeCustomers(
   columns: readonly MeasuredColumn[],
   options: Said & { readonly email: MeasuredColumn; readonly name: string },
-): ProposedCustomers {
+): Omit<Required<ProposedLayout>, 'layout' | 'unknownStates'> {
   const { email, name, stated, consentWords } = options;
   const roleOf = ({ header }: MeasuredColumn): ColumnRole | undefined => stated.get(foldHeader(header));
   const others = columns.filter((column) => column !== email && column.header !== '');
@@ -166,21 +161,26 @@ export function proposeCustomers(
       };
     }),
     assumed: [
-      ...open.map((column) => ({
-        ...describeColumn(column),
-        why: 'its cells say yes or no, and its name does not say to what: a yes may be a refusal',
-        likely: 'unused' as const,
-        isOfCustomers: true,
-      })),
-      ...unasked.map(({ column, kind, neither }) => ({
-        ...describeColumn(column),
-        why:
-          kind === 'refusal'
-            ? 'its name says that it takes permission away, so whoever has text in it is not submitted'
-            : `none of its words is known to mean yes, so whoever has ${neither.length === 0 ? 'a word' : `another word than ${neither.join(', ')}`} in it is not submitted`,
-        likely: kind === 'refusal' ? ('excludes' as const) : ('consent' as const),
-        isOfCustomers: true,
-      })),
+      ...open.map((column) =>
+        unclear(
+          column,
+          'unused',
+          'its cells say yes or no, and its name does not say to what: a yes may be a refusal',
+        ),
+      ),
+      ...unasked.map(({ column, kind, neither }) =>
+        kind === 'refusal'
+          ? unclear(
+              column,
+              'excludes',
+              'its name says that it takes permission away, so whoever has text in it is not submitted',
+            )
+          : unclear(
+              column,
+              'consent',
+              `none of its words is known to mean yes, so whoever has ${neither.length === 0 ? 'a word' : `another word than ${neither.join(', ')}`} in it is not submitted`,
+            ),
+      ),
     ],
     unknownYes: new Map(
       read.flatMap(({ column, kind, refused }) =>
