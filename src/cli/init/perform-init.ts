@@ -10,6 +10,7 @@ import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { BELOW_ZERO } from '../../core/held/held-order.ts';
 import { refusal } from '../../core/known-error.ts';
+import { sumOrders } from '../../core/order.ts';
 import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
@@ -62,7 +63,7 @@ import {
 import type { InitOptions } from './init-options.ts';
 import { readKeptAnswers, readKeptCodes, withKept } from './kept-answers.ts';
 import { openAnswers, refuseFaults, supposeAnswers } from './open-answers.ts';
-import type { CodeFound } from './recognise/preview-orders.ts';
+import type { CodeFound, OrdersPreview } from './recognise/preview-orders.ts';
 import { type Recognised, type RecognisedSource, recognise } from './recognise/recognise.ts';
 
 /**
@@ -379,22 +380,18 @@ function hasHeld({ sources, refused }: Recognised): boolean {
 
 /** Says why nothing at all would be credited or submitted by the configuration, and what to do. Null if something would be. */
 function whyNothingCounts({ sources }: Recognised): string | null {
-  const examined = sources.map((source) => source.examined);
-  const [orders, customers] = [
-    examined.flatMap((one) => (one.kind === 'orders' ? one : [])),
-    examined.flatMap((one) => (one.kind === 'customers' ? one : [])),
-  ];
+  const orders = sources.flatMap(({ examined }) => (examined.kind === 'orders' ? [examined.preview] : []));
+  const customers = sources.flatMap(({ examined }) => (examined.kind === 'customers' ? [examined] : []));
   const counts =
-    orders.some(({ preview }) => preview.credited > 0) || customers.some(({ submitted }) => submitted > 0);
-  if (counts || orders.length + customers.length < examined.length || examined.length === 0) return null;
-  const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
-  const of = (count: (preview: (typeof orders)[number]['preview']) => number): number =>
-    sum(orders.map(({ preview }) => count(preview)));
+    orders.some(({ credited }) => credited > 0) || customers.some(({ submitted }) => submitted > 0);
+  if (counts || orders.length + customers.length < sources.length || sources.length === 0) return null;
+  const sum = (countOf: (preview: OrdersPreview) => number): number =>
+    orders.reduce((all, preview) => all + countOf(preview), 0);
   const reasons = [
-    [of(({ ordersInHeldFiles }) => ordersInHeldFiles), 'in files that would be held'],
-    [of(({ heldOrders }) => sum(heldOrders.map((one) => one.orders))), 'held'],
-    [of(({ excluded }) => sum(excluded.map((one) => one.orders))), 'never posted'],
-    [of(({ organic }) => organic), 'without a code, link or influencer'],
+    [sum(({ ordersInHeldFiles }) => ordersInHeldFiles), 'in files that would be held'],
+    [sum(({ heldOrders }) => sumOrders(heldOrders)), 'held'],
+    [sum(({ excluded }) => sumOrders(excluded)), 'never posted'],
+    [sum(({ organic }) => organic), 'without a code, link or influencer'],
   ] as const;
   const listed = reasons.flatMap(([count, why]) => (count === 0 ? [] : [`${plural(count, 'order')} ${why}`]));
   const ofOrders = orders.length > 0 && listed.length === 0 ? ['no order could be read'] : listed;

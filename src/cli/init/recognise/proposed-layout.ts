@@ -15,7 +15,7 @@ export type ProposedLayout = {
   readonly assumed: readonly UnclearColumn[];
   /** Columns of customers that ask for consent and have nothing that is known to mean yes: consent is recorded. */
   readonly withoutYes?: readonly string[];
-  /** By column that may say who has consented: its words, of which none is known to mean yes. Empty if another says it. */
+  /** By column that may say who has consented: its words, none known to mean yes. Empty if another says it. */
   readonly unknownYes?: ReadonlyMap<string, readonly string[]>;
   /** By column: words for states of which only a person knows whether they mean that an order was paid. */
   readonly unknownStates: ReadonlyMap<string, readonly string[]>;

@@ -37,9 +37,8 @@ export type RecognisedFile = {
   readonly verdict: HeaderVerdict;
 };
 
-/** A file that is not a readable export, and the reason. */
-export type RefusedFile = {
-  readonly file: SourceFile;
+/** Why a file is not read. */
+export type WhyRefused = {
   readonly code: string;
   readonly why: string;
   /** Columns about which a person may say more, so that the file can be read. */
@@ -51,6 +50,9 @@ export type RefusedFile = {
   /** The text of a layout that a person may check and save to have the file read. */
   readonly example?: string;
 };
+
+/** A file that is not a readable export. */
+export type RefusedFile = WhyRefused & { readonly file: SourceFile };
 
 /** Maximum number of lines before a header that are searched. */
 const MAX_PREAMBLE_LINES = 30;
@@ -80,7 +82,7 @@ async function look(
   file: SourceFile,
   layouts: readonly Layout[],
   means: ReadingMeans,
-): Promise<Omit<RecognisedFile, 'file'> | Omit<RefusedFile, 'file'>> {
+): Promise<Omit<RecognisedFile, 'file'> | WhyRefused> {
   const form = await detectTextForm(file, means);
   const { possible } = form;
   if (possible !== null) return { code: 'encoding_unclear', why: describeEncodings(possible), possible };
@@ -138,7 +140,7 @@ async function asItsLayoutSplits(
   file: SourceFile,
   layout: Layout,
   means: DetectedMeans,
-): Promise<Pick<RecognisedFile, 'top' | 'splitting'> | Omit<RefusedFile, 'file'>> {
+): Promise<Pick<RecognisedFile, 'top' | 'splitting'> | WhyRefused> {
   const top = await readTop(file, layout, means);
   if ('held' in top) throw top.held;
   const [fault] = top.rejected;
@@ -194,7 +196,7 @@ function isHeader({ header, records, rejected }: CsvChunk): boolean {
 const MIN_HEADER_CELLS = 3;
 
 /** Detects files that are not tables: whole lines in quotes, binary content, or a single column. */
-function damageOf({ header, records }: CsvChunk): Omit<RefusedFile, 'file'> | null {
+function damageOf({ header, records }: CsvChunk): WhyRefused | null {
   const [only = ''] = header;
   if (header.length === 1 && /[,;\t|]/.test(only))
     return {

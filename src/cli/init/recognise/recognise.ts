@@ -19,7 +19,13 @@ import { examineOrders, type OrdersExamined } from './examine-orders.ts';
 import { type Group, groupSources, type Listed, withoutPeriods } from './group-sources.ts';
 import { proposeLayout, type SaidOfColumns, whyUsedAgain } from './propose-layout.ts';
 import type { NoLayout, ProposedLayout } from './proposed-layout.ts';
-import { type RecognisedFile, type RefusedFile, recogniseFile, subjectOf } from './recognise-file.ts';
+import {
+  type RecognisedFile,
+  type RefusedFile,
+  recogniseFile,
+  subjectOf,
+  type WhyRefused,
+} from './recognise-file.ts';
 
 /**
  * Files of clicks or creators. Each row is independent of the others, so their values are not examined
@@ -191,7 +197,7 @@ type GroupOptions = RecogniseOptions &
     readonly moreStates: ReadonlyMap<string, readonly string[]>;
   };
 
-async function examineGroup(options: GroupOptions): Promise<RecognisedSource | Omit<RefusedFile, 'file'>> {
+async function examineGroup(options: GroupOptions): Promise<RecognisedSource | WhyRefused> {
   const { files, source, path, taken, label } = options;
   const [first] = files;
   const { verdict, form } = first;
@@ -261,11 +267,7 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
 }
 
 /** Why a run would hold a file of clicks by its header; null if it would not. */
-function whyHeld(
-  header: readonly string[],
-  layout: Layout,
-  source: SourceSettings,
-): Omit<RefusedFile, 'file'> | null {
+function whyHeld(header: readonly string[], layout: Layout, source: SourceSettings): WhyRefused | null {
   try {
     readClicks(source).open(resolveHeader(header, layout), layout);
     return null;
@@ -296,10 +298,7 @@ function refundsApart(
   return proposed.hasRefunds === true ? proposed : null;
 }
 
-function withoutLayout(
-  { code, why, unclear, example }: NoLayout,
-  { top }: Listed,
-): Omit<RefusedFile, 'file'> {
+function withoutLayout({ code, why, unclear, example }: NoLayout, { top }: Listed): WhyRefused {
   const isDamagedHeader = top.header.some((name) => name.includes('\uFFFD'));
   const damage = isDamagedHeader ? ' Letters of its header were lost (\uFFFD): export it again.' : '';
   return {
@@ -376,7 +375,7 @@ function hasFieldsOf({ required }: Layout, proposed: ProposedLayout | NoLayout):
 function lacking({
   layout,
   missing,
-}: Extract<RecognisedFile['verdict'], { readonly kind: 'incomplete' }>): Omit<RefusedFile, 'file'> {
+}: Extract<RecognisedFile['verdict'], { readonly kind: 'incomplete' }>): WhyRefused {
   const quoted = missing.map((names) => names.slice(0, 3).map((name) => `"${name}"`));
   const columns = quoted.map((names) => names.join(' or '));
   return {
