@@ -200,33 +200,32 @@ function withoutYes({ sources }: Recognised): readonly Problem[] {
 function aboutSources(of: readonly Question[], brands: readonly BrandChoice[]): readonly Problem[] {
   const [first, ...others] = of;
   if (first === undefined) return [];
-  const { flag, value, ask } = QUESTIONS[first.key];
   const isSame = of.every((one) => one.suggestion === first.suggestion && one.about === first.about);
-  const about = (one: Question): string => ask(one.source ?? '', one.about ?? '');
-  if (!isSame)
-    return of.map((one) => ({
-      where: `${flag} ${one.source ?? ''}=${value}`,
-      message: about(one),
-      help: helpFor(one, brands),
-    }));
-  const ofOne =
-    others.length === 0
-      ? ''
-      : ` If the answers differ, give one for each:  ${flag} ${first.source ?? ''}=${value}`;
-  const further = others.length === 0 ? '' : ` And ${others.map(({ source }) => source).join(', ')}?`;
+  if (!isSame) return of.map((one) => aboutSource(one, brands));
+  const { where: ofOne, message, help } = aboutSource(first, brands);
+  const { flag, value } = QUESTIONS[first.key];
+  const where = `${flag} ${value}`;
+  if (others.length === 0) return [{ where, message, help }];
   return [
     {
-      where: `${flag} ${value}`,
-      message: `${about(first)}${further}`,
-      help: `${helpFor(first, brands)}${ofOne}`,
+      where,
+      message: `${message} And ${others.map(({ source }) => source).join(', ')}?`,
+      help: `${help} If the answers differ, give one for each:  ${ofOne}`,
     },
   ];
 }
 
-function helpFor({ key, suggestion }: Question, brands: readonly BrandChoice[]): string {
-  const { help } = QUESTIONS[key];
-  if (key === 'brand' && brands.length > 0) return sayBrands(brands);
-  return suggestion === null ? help : `${help} The files suggest ${suggestion}.`;
+function aboutSource(
+  { key, source, about = '', suggestion }: Question,
+  brands: readonly BrandChoice[],
+): Problem {
+  const { flag, value, ask, help } = QUESTIONS[key];
+  const suggested = suggestion === null ? help : `${help} The files suggest ${suggestion}.`;
+  return {
+    where: `${flag} ${source ?? ''}=${value}`,
+    message: ask(source ?? '', about),
+    help: key === 'brand' && brands.length > 0 ? sayBrands(brands) : suggested,
+  };
 }
 
 function sayBrands(brands: readonly BrandChoice[]): string {
@@ -235,12 +234,8 @@ function sayBrands(brands: readonly BrandChoice[]): string {
 }
 
 function aboutOptional(question: Question): Problem {
-  const { flag, value, ask, help } = QUESTIONS[question.key];
-  return {
-    where: `${flag} ${question.source ?? ''}=${value} (may be left out)`,
-    message: ask(question.source ?? '', question.about ?? ''),
-    help,
-  };
+  const about = aboutSource(question, []);
+  return { ...about, where: `${about.where} (may be left out)` };
 }
 
 /** One question for each column of states, whatever number of sources have it. */
