@@ -465,10 +465,16 @@ async function lockPayment(
  */
 export async function readBankFile(
   trx: DatabaseTransaction,
-  { text, file, decidedBy, audit }: Decided & { readonly text: string; readonly file: string },
+  {
+    text,
+    file,
+    now,
+    decidedBy,
+    audit,
+  }: Decided & { readonly text: string; readonly file: string; readonly now: Date },
 ): Promise<MatchedFile & Pick<BankFile, 'announced' | 'problems'>> {
   const { parseBankFile } = await import('../money/payments/parse-bank-file.ts');
-  const { bookings, announced, problems } = parseBankFile(text, file);
+  const { bookings, announced, problems } = parseBankFile(text, { where: file, now });
   const matched = await matchBookings(trx, { bookings, file, by: decidedBy });
   const { entries, known, changed } = matched;
   if (entries.length > 0)

@@ -106,7 +106,8 @@ const readCommand = defineCommand({
     );
     const { listBankEntries } = await import('../../money/payments/match-bookings.ts');
     const { decide, read } = await open();
-    const file = await decide((trx, here) => readBankFile(trx, { text, file: fileName(path), ...here }));
+    const now = new Date();
+    const file = await decide((trx, here) => readBankFile(trx, { text, file: fileName(path), now, ...here }));
     for (const entry of file.entries) output.emit({ event: 'bank_entry', ...entry });
     for (const { accountMark: _mark, ...payment } of file.changed)
       output.emit({ event: 'payment', ...payment });

@@ -5,7 +5,7 @@ import { accountMark, parseIban } from '../../core/money/iban.ts';
 import { OWN_REFERENCE } from '../../core/money/payments.ts';
 import { type DecimalText, sumMoney } from '../../core/money.ts';
 import { describeProblems, readSheet, type Sheet } from '../../core/text/read-sheet.ts';
-import { isDay } from '../../core/time/day.ts';
+import { DAY_MS, isDay } from '../../core/time/day.ts';
 import type { MoneyFormat } from '../../intake/layout/to-layout.ts';
 import { currencyParser } from '../../intake/values/parse-currency.ts';
 import { parseMoneyIn } from '../../intake/values/parse-money.ts';
@@ -40,11 +40,12 @@ type Found = Omit<Booking, 'key'>;
 const MAX_CHARS = 50_000_000;
 
 /**
- * Parses a file of the bank: camt.053, or CSV with the columns of `BANK_CSV`.
+ * Parses a file of the bank: camt.053, or CSV with the columns of `BANK_CSV`. A booking whose day has not come yet, now or
+ * when the bank created the statement, is a problem: a day and month that are swapped would say that it is paid.
  *
  * @throws KnownError `bank_file_unreadable` (exit 2) if it is neither.
  */
-export function parseBankFile(text: string, where: string): BankFile {
+export function parseBankFile(text: string, { where, now }: { where: string; now: Date }): BankFile {
   const unreadable = (message: string): KnownError =>
     refusal({
       code: 'bank_file_unreadable',
@@ -54,8 +55,21 @@ export function parseBankFile(text: string, where: string): BankFile {
     });
   if (text.length > MAX_CHARS) throw unreadable('The file is larger than 50 MB.');
   const start = text.replace(/^\uFEFF/, '').trimStart();
-  return start.startsWith('<') ? parseCamt(start, unreadable) : parseCsv(text, { where, unreadable });
+  const lastDay = lastDayAt(now);
+  return start.startsWith('<')
+    ? parseCamt(start, { lastDay, unreadable })
+    : parseCsv(text, { where, lastDay, unreadable });
 }
+
+/** The last day that a booking can have at a time. A bank may be a day ahead, because of its time zone. */
+function lastDayAt(time: Date): string {
+  return new Date(time.getTime() + DAY_MS).toJSON().slice(0, 10);
+}
+
+const NOT_YET = {
+  message: 'Its day is later than the file, or than today: the bank cannot have booked it yet.',
+  help: 'If day and month are swapped, correct the day. Otherwise read a file of the bank that is made after that day.',
+};
 
 /** Gives each booking its key. Bookings that are equal in all they say are counted within the file. */
 function withKeys(found: readonly Found[]): readonly Booking[] {
@@ -88,7 +102,10 @@ type Node = string | { readonly [name: string]: Node | readonly Node[] | undefin
 
 const LISTS = new Set(['Stmt', 'Ntry', 'NtryDtls', 'TxDtls']);
 
-function parseCamt(xml: string, unreadable: (message: string) => KnownError): BankFile {
+function parseCamt(
+  xml: string,
+  { lastDay, unreadable }: { lastDay: string; unreadable: (message: string) => KnownError },
+): BankFile {
   // Entities could make the file grow without limit, and no bank declares any.
   if (/<!DOCTYPE/i.test(xml)) throw unreadable('The file declares a document type, which no bank does.');
   if (XMLValidator.validate(xml) !== true) throw unreadable('The file is not whole: its XML is broken.');
@@ -113,7 +130,15 @@ function parseCamt(xml: string, unreadable: (message: string) => KnownError): Ba
   const found: Found[] = [];
   const problems: Problem[] = [];
   let announced = 0;
-  for (const [index, entry] of statements.flatMap((statement) => nodesAt(statement, 'Ntry')).entries()) {
+  const written = statements.flatMap((statement) => {
+    const created =
+      textAt(statement, 'CreDtTm') ?? textAt(document, 'Document', 'BkToCstmrStmt', 'GrpHdr', 'CreDtTm');
+    const day = created?.slice(0, 10) ?? '';
+    const lastOfAll = isDay(day) ? lastDayAt(new Date(day)) : lastDay;
+    const last = lastOfAll < lastDay ? lastOfAll : lastDay;
+    return nodesAt(statement, 'Ntry').map((entry) => ({ entry, last }));
+  });
+  for (const [index, { entry, last }] of written.entries()) {
     const status = textAt(entry, 'Sts', 'Cd') ?? textAt(entry, 'Sts');
     if (status !== 'BOOK') {
       announced += 1;
@@ -122,12 +147,14 @@ function parseCamt(xml: string, unreadable: (message: string) => KnownError): Ba
     const details = nodesAt(entry, 'NtryDtls').flatMap((one) => nodesAt(one, 'TxDtls'));
     for (const detail of details.length === 0 ? [entry] : details) {
       const read = readEntry(entry, detail, details.length > 1);
+      const where = `entry ${index + 1}`;
       if (typeof read === 'string')
         problems.push({
-          where: `entry ${index + 1}`,
+          where,
           message: read,
           help: 'Look it up in the account, and settle the payment by hand if it is one.',
         });
+      else if (read.bookedOn > last) problems.push({ where, ...NOT_YET });
       else found.push(read);
     }
   }
@@ -191,7 +218,7 @@ const BANK_CSV = ['reference', 'bank_reference', 'iban', 'amount', 'currency', '
 const MONEY: MoneyFormat = { decimal: '.', thousands: null, symbols: false };
 const readCurrency = currencyParser(null);
 
-const SHEET: Sheet<(typeof BANK_CSV)[number], Found> = {
+const sheetUntil = (lastDay: string): Sheet<(typeof BANK_CSV)[number], Found> => ({
   columns: BANK_CSV,
   aliases: new Map(
     Object.entries({
@@ -222,6 +249,7 @@ const SHEET: Sheet<(typeof BANK_CSV)[number], Found> = {
         'Write 10.00 for 10,00 and 1000.00 for 1,000.00.',
       );
     if (!isDay(cell('day'))) return refuse('day', 'This is not a day.', 'Write 2026-06-03.');
+    if (cell('day') > lastDay) return refuse('day', NOT_YET.message, NOT_YET.help);
     const iban = cell('iban') === '' ? null : parseIban(cell('iban'));
     if (iban === null && cell('iban') !== '')
       return refuse('iban', 'This is not an IBAN.', 'Correct it, or leave it blank.');
@@ -235,13 +263,17 @@ const SHEET: Sheet<(typeof BANK_CSV)[number], Found> = {
       bankReference: cell('bank_reference') || null,
     };
   },
-};
+});
 
 function parseCsv(
   text: string,
-  { where, unreadable }: { where: string; unreadable: (message: string) => KnownError },
+  {
+    where,
+    lastDay,
+    unreadable,
+  }: { where: string; lastDay: string; unreadable: (message: string) => KnownError },
 ): BankFile {
-  const { rows, problems, missingColumns } = readSheet(text, SHEET);
+  const { rows, problems, missingColumns } = readSheet(text, sheetUntil(lastDay));
   if (missingColumns.length > 0)
     throw unreadable(`The file is no camt.053, and as CSV it lacks ${missingColumns.join('; ')}.`);
   // Cells of an account are nobody's business in a log.

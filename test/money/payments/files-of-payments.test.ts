@@ -22,10 +22,10 @@ describe('a booking in a file of the bank', () => {
     ...given,
   });
   const CSV = 'End to End Id;bank_reference;iban;amount;currency;booked_on;type;note\n';
-  const [mark] = parseBankFile(
-    `iban,amount,currency,day,type\n${IBANS.mia},1,EUR,2026-06-03,paid\n`,
-    'a',
-  ).bookings;
+  const [mark] = parseBankFile(`iban,amount,currency,day,type\n${IBANS.mia},1,EUR,2026-06-03,paid\n`, {
+    where: 'a',
+    now: new Date(),
+  }).bookings;
   const HELP = {
     type: ['type', 'It is unknown whether money left or came back.', 'Write paid or returned.'],
     currency: ['currency', 'This is not a currency.', 'Write its three letters, for example EUR.'],
@@ -55,7 +55,7 @@ describe('a booking in a file of the bank', () => {
     ['R1;;;10.00;EUR;;paid;', 'day'],
     ['R1;;DE00;10.00;EUR;2026-06-03;paid;', 'iban'],
   ] as const)('as CSV %s', (row, wanted) => {
-    const read = parseBankFile(`${CSV}${row}\n`, 'bank.csv');
+    const read = parseBankFile(`${CSV}${row}\n`, { where: 'bank.csv', now: new Date() });
     if (typeof wanted !== 'string')
       return expect(read).toEqual({ bookings: [wanted], announced: 0, problems: [] });
     const [column, message, help] = HELP[wanted];
@@ -69,14 +69,17 @@ describe('a booking in a file of the bank', () => {
   });
 
   it('as CSV has as many cells as the header, since 12,5 before a blank cell looks like two', () => {
-    const read = parseBankFile('reference,day,type,currency,amount\nR1,2026-06-03,paid,EUR,12,\n', 'a');
+    const read = parseBankFile('reference,day,type,currency,amount\nR1,2026-06-03,paid,EUR,12,\n', {
+      where: 'a',
+      now: new Date(),
+    });
     expect([read.bookings, read.problems.length]).toEqual([[], 1]);
   });
 
   const camt = (...entries: readonly string[]) =>
     parseBankFile(
       `\ufeff <d:Document xmlns:d="urn"><d:BkToCstmrStmt><d:Stmt>${entries.join('')}</d:Stmt></d:BkToCstmrStmt></d:Document>`,
-      'a.xml',
+      { where: 'a.xml', now: new Date() },
     );
   const BOOKED = '<Sts>BOOK</Sts><BookgDt><Dt>2026-06-03</Dt></BookgDt>';
   const DEBIT = '<CdtDbtInd>DBIT</CdtDbtInd>';
@@ -183,6 +186,43 @@ describe('a booking in a file of the bank', () => {
     });
   });
 
+  it('counts only on a day that has come, now and when the bank wrote the file', () => {
+    const now = new Date('2026-11-29T12:00:00Z');
+    const days = ['2026-11-29', '2026-11-30', '2026-12-01', '2027-06-01'];
+    const notYet = {
+      message: expect.stringContaining('the bank cannot have booked it yet'),
+      help: expect.stringContaining('swapped'),
+    };
+    const rows = days.map((day) => `R1,1,EUR,${day},paid\n`);
+    const sheet = parseBankFile(`reference,amount,currency,day,type\n${rows.join('')}`, { where: 'a', now });
+    expect(sheet.bookings.map(({ bookedOn }) => bookedOn)).toEqual(days.slice(0, 2));
+    expect(sheet.problems).toMatchObject([
+      { where: expect.stringContaining(':4 '), ...notYet },
+      { where: expect.stringContaining(':5 '), ...notYet },
+    ]);
+    const entries = days.map((day) => `<Ntry>${EUR}${DEBIT}${BOOKED.replace('2026-06-03', day)}</Ntry>`);
+    const camtOf = (header: string, created: string) =>
+      parseBankFile(
+        `<Document><BkToCstmrStmt>${header}<Stmt>${created}${entries.join('')}</Stmt></BkToCstmrStmt></Document>`,
+        { where: 'a.xml', now },
+      );
+    const on = (day: string) => `<CreDtTm>${day}T06:00:00+01:00</CreDtTm>`;
+    for (const [header, created, counted] of [
+      ['', '', 2],
+      ['', '<CreDtTm>yesterday</CreDtTm>', 2],
+      ['', on('2026-11-28'), 1],
+      [`<GrpHdr>${on('2026-11-28')}</GrpHdr>`, '', 1],
+      [`<GrpHdr>${on('2026-11-27')}</GrpHdr>`, on('2026-11-28'), 1],
+      ['', on('2027-06-02'), 2],
+    ] as const) {
+      const { bookings, problems } = camtOf(header, created);
+      expect(bookings.map(({ bookedOn }) => bookedOn)).toEqual(days.slice(0, counted));
+      expect(problems).toMatchObject(
+        days.slice(counted).map((_, at) => ({ where: `entry ${counted + at + 1}`, ...notYet })),
+      );
+    }
+  });
+
   it('is named by its place in the file if it cannot be read, and a file above 50 MB is refused', () => {
     const good = `<Ntry>${EUR}${DEBIT}${BOOKED}</Ntry>`;
     expect(camt(good, '<Ntry><Sts>BOOK</Sts></Ntry>')).toEqual({
@@ -190,9 +230,13 @@ describe('a booking in a file of the bank', () => {
       announced: 0,
       problems: [problem(MISSING, 2)],
     });
-    expect(() => parseBankFile(' '.repeat(50_000_001), 'a.xml')).toThrow('larger than 50 MB');
+    expect(() => parseBankFile(' '.repeat(50_000_001), { where: 'a.xml', now: new Date() })).toThrow(
+      'larger than 50 MB',
+    );
     // One that is not refused for its size is read, and this one says at once that it is none.
-    expect(() => parseBankFile('<!DOCTYPE'.padEnd(50_000_000), 'a.xml')).toThrow('document type');
+    expect(() => parseBankFile('<!DOCTYPE'.padEnd(50_000_000), { where: 'a.xml', now: new Date() })).toThrow(
+      'document type',
+    );
   });
 });
 

@@ -1063,7 +1063,11 @@ it('two bookings of a payment are two if one file of the bank tells them apart, 
             ].join(';');
           });
           const text = ['reference;bank_reference;iban;amount;currency;day;type', ...rows].join('\n');
-          await matchBookings(trx, { ...parseBankFile(text, 'a'), file: 'a', by: 'jane' });
+          await matchBookings(trx, {
+            ...parseBankFile(text, { where: 'a', now: new Date() }),
+            file: 'a',
+            by: 'jane',
+          });
         }
       found.push([
         what,
@@ -1089,7 +1093,7 @@ it('of two processes that propose payments, close a month, or read or decide abo
   );
   const text = `reference,amount,currency,day,type\n${reference},99.00,EUR,2025-03-03,paid\n`;
   const read = (trx: DatabaseTransaction) =>
-    matchBookings(trx, { ...parseBankFile(text, 'a'), file: 'a', by: 'jane' });
+    matchBookings(trx, { ...parseBankFile(text, { where: 'a', now: new Date() }), file: 'a', by: 'jane' });
   const { entries } = await inTransaction(db, read);
   const decision = { bankEntryId: entries[0]?.bankEntryId ?? '', isPayment: false, by: 'jane', reason: 'x' };
   const closing = { month: '2025-02', rules: RULES, closedBy: 'jane', reason: 'x' };

@@ -525,7 +525,7 @@ ${mia};ten;EUR;2026-05-07;returned
     const [ben = '', mia = ''] = payments.map(({ reference }) => reference);
     const read = async (...rows: readonly string[]) => {
       const text = `reference;bank_reference;iban;amount;currency;day;type\n${rows.map((row) => `${row};EUR;2026-06-06;paid\n`).join('')}`;
-      const { bookings } = parseBankFile(text, 'bank.csv');
+      const { bookings } = parseBankFile(text, { where: 'bank.csv', now: new Date() });
       await inTransaction(shop.db, (trx) => matchBookings(trx, { bookings, file: 'bank.csv', by: 'jane' }));
       const { rows: booked } = await sql<{ what: string }>`
         select concat_ws(' ', payment_id, matched_by, amount::numeric(18,2), coalesce(hold_reason, outcome)) as what
@@ -584,22 +584,28 @@ ${mia};ten;EUR;2026-05-07;returned
     ['another message', '<Document><BkToCstmrDbtCdtNtfctn/></Document>', /no camt\.053/],
     ['a table of something else', 'name,amount\na,1\n', /lacks reference or iban/],
   ])('a file of the bank with %s is refused', (_, text, why) => {
-    expect(() => parseBankFile(text, 'may.xml')).toThrow(why);
+    expect(() => parseBankFile(text, { where: 'may.xml', now: new Date() })).toThrow(why);
   });
 
   it('a booking in two files counts once, and two equal ones in a file are two', () => {
     const one = entry({ amount: '5.00', reference: 'R', bank: '' });
     const keys = (entries: readonly string[]) =>
-      parseBankFile(camt(entries), 'a.xml').bookings.map(({ key }) => key);
+      parseBankFile(camt(entries), { where: 'a.xml', now: new Date() }).bookings.map(({ key }) => key);
     const [first, second] = keys([one, one]);
     expect(keys([one])).toEqual([first]);
     expect(second).not.toBe(first);
     // What banks write in place of a reference is none.
-    const without = parseBankFile(camt([one, one.replace('>R<', '>NOTPROVIDED<')]), 'a.xml').bookings;
+    const without = parseBankFile(camt([one, one.replace('>R<', '>NOTPROVIDED<')]), {
+      where: 'a.xml',
+      now: new Date(),
+    }).bookings;
     expect(without.map(({ endToEndId }) => endToEndId)).toEqual(['R', null]);
     // Some banks change the case of a reference.
     const ours = `IS-${'A1'.repeat(13)}`;
-    const lower = parseBankFile(camt([one.replace('>R<', `>${ours.toLowerCase()}<`)]), 'a.xml').bookings;
+    const lower = parseBankFile(camt([one.replace('>R<', `>${ours.toLowerCase()}<`)]), {
+      where: 'a.xml',
+      now: new Date(),
+    }).bookings;
     expect(lower.map(({ endToEndId }) => endToEndId)).toEqual([ours]);
     // What is not known is no payment: an entry without a direction, a day or an amount that belongs to it.
     const odd = [
@@ -608,7 +614,7 @@ ${mia};ten;EUR;2026-05-07;returned
       one.replace('5.00', '5,00'),
       one.replace('</NtryDtls>', '<TxDtls/></NtryDtls>'),
     ];
-    const read = parseBankFile(camt(odd), 'a.xml');
+    const read = parseBankFile(camt(odd), { where: 'a.xml', now: new Date() });
     expect([read.bookings, read.problems.length]).toEqual([[], 5]);
   });
 });
