@@ -32,7 +32,11 @@ export const CLICKS: RowTable = {
   statedAt: sql`case when c.clicks = excluded.clicks then c.stated_at else now() end`,
   stated: (sourceFileId) => sql`
     select s.subject, s.day, s.country, sum(s.clicks)::bigint as clicks, min(s.written) as written,
-      (array_agg(s.refs order by r.line_no))[1]::text[] as references_folded,
+      -- Rows of one code may have several links.
+      coalesce((
+        select array_agg(distinct t.name)
+        from jsonb_array_elements(jsonb_agg(r.content -> 'references')) a(refs)
+        cross join lateral jsonb_array_elements_text(a.refs) t(name)), '{}') as references_folded,
       min(s.handle) as influencer_handle, min(s.deal) as deal_id,
       min(s.collab) as collab_id, min(r.line_no) as line_no
     from intake.staged_rows r
@@ -41,9 +45,7 @@ export const CLICKS: RowTable = {
         (r.content ->> 'day')::date as day,
         r.content ->> 'country' as country, (r.content ->> 'clicks')::bigint as clicks,
         r.content ->> 'influencerHandle' as handle,
-        r.content ->> 'dealId' as deal, r.content ->> 'collabId' as collab,
-        (select coalesce(array_agg(t), '{}')::text
-          from jsonb_array_elements_text(r.content -> 'references') t) as refs) s
+        r.content ->> 'dealId' as deal, r.content ->> 'collabId' as collab) s
     where r.source_file_id = ${sourceFileId}::bigint
     group by s.subject, s.day, s.country`,
 };
@@ -58,8 +60,8 @@ export type ClickRules = {
 
 /**
  * Attributes the clicks of the job's sources: to the influencer that the export names, else to the owner of a
- * code, a link or a handle in what was clicked. An owner counts if it was valid at any time of that day. Clicks of a day of
- * which some were posted stay with their influencer.
+ * code, a link or a handle in what was clicked. If these name different owners, the clicks are held. An owner counts if it
+ * was valid at any time of that day. Clicks of a day of which some were posted stay with their influencer.
  *
  * @returns the number of click rows whose decision has changed.
  */
@@ -85,7 +87,9 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
         and (o.link_folded is null or o.link_folded <@ c.references_folded)
     ),
     best as (
-      select distinct on (h.click_id) h.*, h2.targets
+      select distinct on (h.click_id) h.*, h2.targets, exists (
+          select from hits o where o.click_id = h.click_id and o.rank > h.rank and o.fault is null
+          group by o.rank having not bool_or(o.target = h.target)) as is_contradicted
       from hits h
       cross join lateral (
         select count(distinct o.target) as targets from hits o
@@ -105,12 +109,12 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
         case
           when c.day < ${startDate}::date then 'excluded'
           when coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null then 'attributed'
-          when b.targets > 1 then 'held'
+          when b.targets > 1 or b.is_contradicted then 'held'
           when b.targets = 1 then 'attributed'
           else 'unattributed'
         end as outcome,
         coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of,
-        b.target, t.fault, k.influencer_handle, k.deal_id, k.collab_id, c.influencer_handle as own_handle,
+        b.target, b.targets, t.fault, k.influencer_handle, k.deal_id, k.collab_id, c.influencer_handle as own_handle,
         c.deal_id as own_deal_id, c.collab_id as own_collab_id,
         -- It is part of the keys of what was posted, so its fold never changes.
         coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id,
@@ -123,7 +127,7 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
     ),
     owned as materialized (
       select click_id, source, day, country, held_as, outcome,
-        case outcome when 'excluded' then 'before_start' when 'held' then 'ambiguous_codes'
+        case outcome when 'excluded' then 'before_start' when 'held' then case when targets > 1 then 'ambiguous_codes' else 'link_and_code' end
           when 'unattributed' then coalesce(fault, 'unknown') end as reason,
         case
           when outcome = 'attributed'

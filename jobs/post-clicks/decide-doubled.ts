@@ -5,6 +5,7 @@ import { plural } from '../../src/core/text/plural.ts';
 import { rowOf, rowsOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { holdConflicting, type StagedFile } from '../../src/intake/files/replace-rows.ts';
+import { shownHeader } from '../../src/intake/layout/lowering-columns.ts';
 import { CLICKS } from './decide-clicks.ts';
 
 /** Maximum number of days that a message lists. */
@@ -14,6 +15,7 @@ const SHOWN = 3;
 export async function holdDoubled(trx: Transaction<DB>, file: StagedFile): Promise<HoldReason | null> {
   return (
     (await findBreakdowns(trx, file)) ??
+    (await findSubtotals(trx, file)) ??
     (await findRenamed(trx, file)) ??
     (await findRepeated(trx, file)) ??
     (await holdConflicting(trx, CLICKS, file))
@@ -97,6 +99,40 @@ async function findBreakdowns(
     code: 'clicks_by_country_and_whole',
     message: `Clicks of the same link and day are stated both by country and without: ${listDays(rows)}. Added up, each click would count twice.`,
     help: `Export the clicks always by country, or never, as the earlier files of ${source} do. To change it, give the other export a source of its own, with start_date on its job after the last day that was posted.`,
+  };
+}
+
+/**
+ * Returns the reason to hold a file in which a column is filled on some rows of a link and day and blank on others: a blank
+ * device may mean an unknown one, or all devices. That the numbers add up would prove neither. Rows of a single click add
+ * up nothing: an export with a row for each click is read.
+ */
+async function findSubtotals(
+  trx: Transaction<DB>,
+  { sourceFileId }: { sourceFileId: string },
+): Promise<HoldReason | null> {
+  const rows = await rowsOf<DoubledDay & { column: string }>(trx)`
+    with stated as materialized (
+      select r.content ->> 'subject' as subject, (r.content ->> 'day')::date as day, r.line_no,
+        (r.content ->> 'clicks')::bigint as clicks, r.content -> 'blank' as blank
+      from intake.staged_rows r where r.source_file_id = ${sourceFileId}::bigint
+    ),
+    whole as (select subject, day, count(*) as rows from stated group by subject, day),
+    blank as (
+      select s.subject, s.day, b.name, count(distinct s.line_no) as rows, min(s.line_no) as line
+      from stated s cross join lateral jsonb_array_elements_text(s.blank) b(name)
+      group by s.subject, s.day, b.name
+    )
+    select b.day::text, b.line, b.name as column, null as other, (count(*) over ())::float8 as all
+    from blank b join whole w using (subject, day)
+    where b.rows < w.rows and exists (select from stated where clicks > 1)
+    order by b.line limit ${SHOWN}`;
+  const [first] = rows;
+  if (first === undefined) return null;
+  return {
+    code: 'clicks_may_be_subtotals',
+    message: `Rows of the same link and day have the column ${shownHeader(first.column)} filled and blank: ${listDays(rows)}. A row in which it is blank may add up the others, and each click would count twice.`,
+    help: 'If such rows are sums, export the clicks without them. If not, write a word such as unknown into the blank cells, or export the clicks without the column.',
   };
 }
 

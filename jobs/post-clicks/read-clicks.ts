@@ -35,6 +35,11 @@ export type StatedClicks = {
   /** What the row covers: see `Coverage`. */
   readonly covers: Coverage;
   readonly clicks: number;
+  /**
+   * The blank ones of the columns that no field but the name of the influencer reads, for example the device. Beside rows
+   * in which they are filled, the row may add up those.
+   */
+  readonly blank: readonly string[];
   /** Digest of all cells of the row except the number of clicks: a row that occurs twice may come from two joined exports. */
   readonly row: string;
 };
@@ -47,7 +52,7 @@ export type StatedClicks = {
 export type Coverage = 'country' | 'named' | 'unknown' | 'whole';
 
 /** The influencer, code or link that a row is about. */
-type Subject = Omit<StatedClicks, 'day' | 'country' | 'covers' | 'clicks' | 'row'>;
+type Subject = Omit<StatedClicks, 'day' | 'country' | 'covers' | 'clicks' | 'blank' | 'row'>;
 
 /** What exports write if they do not know a country. */
 const NO_COUNTRY = /^\(?(?:not set|unknown|other|others|none|n\/a|undefined)\)?$/i;
@@ -83,6 +88,7 @@ function readerOf(
   const find = subjectFinder(header, layout);
   const exclude = excluderOf(header, layout);
   const unread = header.findAll(header.unread);
+  const dimensions = [...unread, ...NAMING.flatMap((field) => header.fields[field])];
   const parseDay = timeParser(layout.times.formats, layout.times.zone ?? 'UTC');
   return ({ cells, line }) => {
     const excluded = exclude(cells);
@@ -114,6 +120,7 @@ function readerOf(
         country: covers === 'country' ? written : '',
         covers,
         clicks,
+        blank: dimensions.filter(({ index }) => (cells[index] ?? '').trim() === '').map(({ name }) => name),
         row: digestOf(cells, counted?.column ?? null),
       },
     };
@@ -206,13 +213,16 @@ function subjectFinder(
       return explicitSubject(kind, found.id);
     }
     const code = firstFilled(cells, fields.codes);
+    const link = firstFilled(cells, fields.links);
+    const clicked = link === null || NO_PAGE.test(link.text) ? null : link.text;
+    const linked = clicked === null ? null : linkSubject(clicked, valuesOf(clicked));
     if (code !== null) {
       const written = maskAddresses(cleanText(code.text));
-      return { ...NOBODY, subject: `code:${foldCode(written)}`, written, references: [foldCode(written)] };
+      const folded = foldCode(written);
+      const references = [...new Set([folded, ...(linked?.references ?? [])])];
+      return { ...NOBODY, subject: `code:${folded}`, written, references };
     }
-    const link = firstFilled(cells, fields.links);
-    if (link === null || NO_PAGE.test(link.text)) return { kind: 'passed_over', why: 'no_link' };
-    return linkSubject(link.text, valuesOf(link.text)) ?? { kind: 'passed_over', why: 'names_nobody' };
+    return linked ?? { kind: 'passed_over', why: clicked === null ? 'no_link' : 'names_nobody' };
   };
 }
 
@@ -221,6 +231,13 @@ const EXPLICIT = [
   ['collab_id', 'collab'],
   ['influencer_handle', 'handle'],
 ] as const;
+
+/** The columns that may name the influencer of a row. */
+const NAMING = [
+  ...EXPLICIT.map(([field]) => field),
+  'codes',
+  'links',
+] as const satisfies readonly LayoutField[];
 
 const NOBODY = { influencerHandle: null, dealId: null, collabId: null } as const;
 

@@ -84,5 +84,7 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
 /** Reasons for which clicks wait although an influencer may own their link, and what to do. */
 const OTHER_REASONS = {
   conflicting_states: 'Of those with conflicting states, a held file states other numbers.',
+  link_and_code:
+    'Of those with a link and a code, the code, the link or the handle in it name different influencers: correct codes.csv, or export only the column that counts.',
   after_export: 'Of those after the export, the day is later than their file: set date_order of the source.',
 };

@@ -33,7 +33,7 @@ export type ClickCounts = FileCounts & {
   readonly attributed: number;
   /** Clicks of links and codes that no influencer owns. */
   readonly unattributed: number;
-  /** Clicks of links and codes that several influencers own, or of which two files state different numbers. */
+  /** Clicks that name several influencers, or of which two files state different numbers. */
   readonly held: number;
   /** Clicks before the first day of the job. */
   readonly excluded: number;

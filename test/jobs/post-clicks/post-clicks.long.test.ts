@@ -246,6 +246,34 @@ describe('post-clicks', () => {
     expect(await shop.totals()).toEqual({ DEALMIA: 1, DEALBEN: 4 });
   });
 
+  it('holds clicks whose code and link name different influencers, and says which and what to do', async () => {
+    const shop = await openClickShop();
+    const path = 'https://acme.test';
+    shop.drop(
+      '1.csv',
+      `day,code,link,clicks
+2026-04-10,MIA10,${path}/?ref=BEN15,7
+2026-04-11,MIA10,${path}/?ref=mia10,5
+2026-04-11,MIA10,${path}/sale?ref=MIA10,2
+2026-04-11,BEN15,${path}/mia.test,6
+2026-04-12,OTHER,${path}/?ref=BEN15,3
+2026-04-12,,${path}/ben.test?ref=MIA10,9
+2026-04-12,,${path}/mia.test?ref=MIA10,4
+`,
+    );
+    expect(await shop.runClicks()).toMatchObject({
+      code: 3,
+      counts: { posted: 14, unattributed: 0, held: 22 },
+    });
+    expect(await shop.totals()).toEqual({ DEALMIA: 11, DEALBEN: 3 });
+    const { stdout } = await shop.cli('run', 'clicks');
+    const said = stdout.replace(/\s+/g, ' ');
+    expect(said).toContain('link and code');
+    expect(said).toContain('the link or the handle in it name different influencers: correct codes.csv');
+    shop.write('codes.csv', CODES.replace('ben.test', 'mia.test').replace('DEALBEN', 'DEALMIA'));
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { held: 0 } });
+  });
+
   it('only plans what it would post, and ignores days before start_date', async () => {
     const shop = await openClickShop({ job: 'start_date: 2026-04-11' });
     shop.drop(
@@ -415,6 +443,36 @@ describe('clicks that a file states in a doubtful way', () => {
     expect(rows).toMatchObject([
       { code: 'clicks_by_country_and_whole', message: expect.stringContaining('2026-04-10 (line 2') },
     ]);
+  });
+
+  it('holds a file in which a column of a day is filled on some rows and blank on others, which may be their sum', async () => {
+    const shop = await openClickShop();
+    const header = 'day,code,link,Device,Browser,clicks\n';
+    const day = '2026-04-10,MIA10,';
+    const held: Readonly<Record<string, string>> = {
+      'sum of devices': `${day},mobile,,3\n${day},desktop,,4\n${day},,,7\n`,
+      'of unknown devices, or a sum': `${day},mobile,,3\n${day},desktop,,4\n${day},,,1\n`,
+      'sums by device and by browser': `${day},mobile,,3\n${day},,chrome,3\n`,
+      'sum of links': `${day}acme.test/a,,,3\n${day}acme.test/b,,,4\n${day},,,7\n`,
+    };
+    for (const [name, rows] of Object.entries(held)) shop.drop(`${name}.csv`, `${header}${rows}`);
+    expect(await shop.runClicks()).toMatchObject({ code: 3, counts: { posted: 0 } });
+    const { rows: files } = await sql<{ code: string; message: string }>`
+      select hold_code as code, hold_message as message from intake.source_files where state = 'held'`.execute(
+      shop.db,
+    );
+    expect(files.map(({ code }) => code)).toEqual(Array(4).fill('clicks_may_be_subtotals'));
+    expect(
+      files.filter(({ message }) => /"(Device|Browser)".*2026-04-10 \(line \d\)/.test(message)),
+    ).toHaveLength(3);
+    expect(files.filter(({ message }) => message.includes('"link"'))).toHaveLength(1);
+    // Another day or code has its own columns, and a row of one click adds up nothing.
+    shop.drop(
+      'read.csv',
+      `${header}${day},mobile,,3\n${day},desktop,,4\n2026-04-11,MIA10,,,,5\n2026-04-10,BEN15,,,,6\n`,
+    );
+    shop.drop('each.csv', `${header}2026-04-12,MIA10,,mobile,,1\n2026-04-12,MIA10,,,,1\n`);
+    expect((await shop.runClicks()).counts).toMatchObject({ posted: 20 });
   });
 
   it('takes clicks of unknown countries beside those of known ones, and later days without countries', async () => {
