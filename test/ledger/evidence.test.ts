@@ -85,6 +85,38 @@ describe('an event that names an order', () => {
     expect(await worker.claim(entryId)).toBeNull();
   });
 
+  it.each([
+    ['another amount', { amount: '9.00' }],
+    ['another currency', { currency: 'USD' }],
+    ['another deal', { dealId: 'D9' }],
+  ])(
+    'with %s than was sent settles no doubt, and what was to be sent again waits for a person',
+    async (_what, change) => {
+      const { db } = await setup();
+      const worker = await startWorker(db);
+      const entryId = await makeDoubt(db, worker);
+      await sql`update ledger.entries set body = '{"deal_id":"D1"}'`.execute(db);
+      const before = await readFacts(db, entryId);
+      await tell(db, change);
+      expect(await settleByEvidence(db)).toBe(0);
+      expect(await readFacts(db, entryId)).toEqual(before);
+      await decideEntry(db, { decision: 'resend', entryId, reason: 'seen by nobody', decidedBy: 'test' });
+      const approved = await readFacts(db, entryId);
+      await tell(db, { ...change, bodySha256: 'b' });
+      expect(await readFacts(db, entryId)).toEqual(applyEvent(approved, { kind: 'withdrawn' }));
+      expect(await worker.claim(entryId)).toBeNull();
+      const { rows } = await sql<{
+        reason: string;
+      }>`select state_reason as reason from ledger.entries`.execute(db);
+      expect(rows).toEqual([
+        { reason: expect.stringContaining('names the order otherwise than it was sent') },
+      ]);
+      // What agrees settles it, also if it says less.
+      await tell(db, { amount: '10', currency: null, bodySha256: 'c' });
+      expect((await readFacts(db, entryId)).state).toBe('accepted');
+    },
+  );
+
   it('holds an order that was not sent yet, because another party has credited it', async () => {
     const { db, worker, entryId } = await setupEntry();
     const before = await readFacts(db, entryId);

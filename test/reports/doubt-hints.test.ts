@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, test } from 'vitest';
 import { type HintedDeal, hintAtDoubts } from '../../src/core/money/reconciliation.ts';
 import { describeHint } from '../../src/reports/doubts/doubt-hints.ts';
+import { describeEvidence } from '../../src/reports/doubts/doubts.ts';
 import { startTestConsole, textOf } from '../console/console-server.ts';
 import { openWorkshop, type Workshop } from '../runs/workshop.ts';
 
@@ -158,4 +159,21 @@ describe('a hint', () => {
     const none = hintAtDoubts({ ...CLEAR, unproven: 0, unprovenAmount: '0.0000' });
     expect(none).toMatchObject({ counted: 'none', amount: null });
   });
+});
+
+it('evidence is shown with what it says, and what was sent if that is not the same', () => {
+  const event = {
+    kind: 'webhook_order',
+    dealId: 'D1',
+    collabId: null,
+    receivedAt: '2026-05-01T10:00:00.000Z',
+  };
+  const say = (amount: string | null, currency: string | null) =>
+    describeEvidence({ ...event, amount, currency }, { amount: '100.0000', currency: 'EUR' });
+  expect(say('100.00', 'EUR')).toBe('webhook order, deal D1, 100.00 EUR');
+  expect(say(null, null)).toBe('webhook order, deal D1');
+  const other = 'but 100.00 EUR was sent: look which order the service has';
+  expect(say('90', 'EUR')).toBe(`webhook order, deal D1, 90.00 EUR, ${other}`);
+  expect(say('100', 'USD')).toBe(`webhook order, deal D1, 100.00 USD, ${other}`);
+  expect(say(null, 'USD')).toBe(`webhook order, deal D1, ${other}`);
 });

@@ -1,10 +1,11 @@
-import type { DoubleCredit, Evidence } from '../../core/ledger.ts';
+import type { DoubleCredit } from '../../core/ledger.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { knownDeal, lacksDeal } from '../../decisions/settle-doubt.ts';
 import { column, number } from '../../render/block.ts';
 import { type Html, html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import { describeHint, HINT_IS_NO_PROOF } from '../../reports/doubts/doubt-hints.ts';
+import { describeEvidence } from '../../reports/doubts/doubts.ts';
 import {
   type DealOfHandle,
   type DoubtSum,
@@ -99,8 +100,10 @@ ${pagedTable(
     ),
     number('Attempts', ({ attempts }) => formatCount(attempts)),
     column('Why', ({ reason, job }) => noted(reason, job)),
-    column('Evidence', ({ evidence }) =>
-      evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
+    column('Evidence', (doubt) =>
+      doubt.evidence.length === 0
+        ? 'none'
+        : doubt.evidence.map((one) => describeEvidence(one, doubt)).join('; '),
     ),
   ],
 )}
@@ -184,7 +187,7 @@ ${factList([
   ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
   ['Since', noted(visit.instant(entry.since), `${formatDuration(entry.ageSeconds)} ago`)],
   ['Attempts', plural(entry.attempts, 'attempt')],
-  ['Evidence', entry.evidence.length === 0 ? 'none' : evidenceList(entry.evidence, visit)],
+  ['Evidence', entry.evidence.length === 0 ? 'none' : evidenceList(entry, visit)],
   ['What the totals of the deal suggest', hint === null ? null : noted(describeHint(hint), HINT_IS_NO_PROOF)],
   ['Job', entry.job],
 ])}
@@ -207,11 +210,8 @@ ${lifeList(life.events, visit)}`,
   };
 }
 
-function evidenceList(evidence: readonly Evidence[], visit: Visit): Html {
-  return html`${evidence.map(
-    ({ kind, dealId, amount, currency, receivedAt }) =>
-      html`${visit.instant(receivedAt)} ${kind.replaceAll('_', ' ')}${dealId === null ? null : `, deal ${dealId}`}${amount === null ? null : `, ${formatMoney(amount, currency)}`} `,
-  )}`;
+function evidenceList(entry: OpenEntry, visit: Visit): Html {
+  return html`${entry.evidence.map((one) => html`${visit.instant(one.receivedAt)} ${describeEvidence(one, entry)} `)}`;
 }
 
 type Offered = {

@@ -18,6 +18,9 @@ export type OrderEvidence = {
 
 const SETTLED = 'an event of the service names the order';
 
+const CONTRADICTED =
+  'not sent again, because an event of the service names the order otherwise than it was sent';
+
 /**
  * State reason of an entry that is held because of evidence. `holdCreditedElsewhere` uses the same word when
  * the evidence came before the entry.
@@ -37,14 +40,16 @@ export const isAbout = sql`e.effect = 'referral' and ${isAboutOrder}`;
 
 /**
  * True if evidence `v` settles the doubt about entry `e`. Evidence settles a doubt only if it names the same
- * deal and collaboration, as far as both sides name one: an order credited to another deal may have been sent
- * by another system. Evidence without a platform counts only if no other entry has the same order id.
+ * deal, collaboration, amount and currency, as far as both sides name one: an order credited to another deal, or
+ * with another amount, may have been sent by another system. Evidence without a platform counts only if no other
+ * entry has the same order id.
  */
 const settles = sql`${isAbout}
   and (e.body::jsonb ->> 'deal_id' is null or v.deal_id is null
     or regexp_replace(e.body::jsonb ->> 'deal_id', '^.*/deal/([^/?#]+).*$', '\\1') = v.deal_id)
   and (e.body::jsonb ->> 'collab_id' is null or v.collab_id is null
     or e.body::jsonb ->> 'collab_id' = v.collab_id)
+  and coalesce(v.amount = e.amount, true) and coalesce(v.currency = e.currency, true)
   and (v.order_platform is not null
     or not exists (select 1 from ledger.entries o
       where ledger.fold_order_id(o.order_id) = ledger.fold_order_id(e.order_id) and o.entry_id <> e.entry_id))`;
@@ -56,7 +61,8 @@ const isDoubt = sql`(e.state = 'in_doubt' or (e.state = 'ready' and e.doubtful_a
  * Transition T8 (docs/ledger.md) by evidence. Stores what events say about orders, in their order, and changes the
  * entries of these orders in the caller's transaction:
  *
- * - an entry in doubt becomes accepted;
+ * - an entry in doubt becomes accepted, unless the event contradicts what was sent;
+ * - an entry that is to be sent again becomes accepted, or else is in doubt as before: the service has an order of this id;
  * - an entry that was never sent is held, because another system has credited the order;
  * - an entry that is settled or being sent does not change. If its answer is lost later, `settleByEvidence`
  *   settles it.
@@ -116,6 +122,13 @@ async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Pro
     from ledger.evidence v
     where v.evidence_id = ${stored.evidence_id}::bigint and e.entry_id = v.entry_id
       and ((${isDoubt} and ${settles}) or (e.state = 'ready' and e.doubtful_attempt is null))`;
+  // Who approved to send it again did not know of the event.
+  await execute(trx)`
+    update ledger.entries e
+    set state = 'in_doubt', state_reason = ${CONTRADICTED},
+        doubted_at = coalesce(e.doubted_at, e.state_changed_at), state_changed_at = clock_timestamp()
+    from ledger.evidence v
+    where v.evidence_id = ${stored.evidence_id}::bigint and e.entry_id = v.entry_id and e.state = 'ready'`;
 }
 
 /**

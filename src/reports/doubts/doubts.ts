@@ -1,6 +1,6 @@
-import type { DoubleCredit, Doubt } from '../../core/ledger.ts';
+import type { DoubleCredit, Doubt, Evidence } from '../../core/ledger.ts';
 import type { DoubtHint } from '../../core/money/reconciliation.ts';
-import { formatAmounts, formatMoney, type Money } from '../../core/money.ts';
+import { formatAmounts, formatMoney, isSameAmount, type Money } from '../../core/money.ts';
 import type { DoubtDetails, RunReport } from '../../core/report.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import {
@@ -132,12 +132,8 @@ function describeInFull(doubt: Doubt, hint: DoubtHint | null): Block {
     doubt.dealId === null ? (lacksDeal(doubt) ? 'deal unknown' : '') : `deal ${doubt.dealId}`,
     doubt.collabId === null ? '' : `collaboration ${doubt.collabId}`,
   ];
-  const evidence = doubt.evidence.map(({ kind, dealId, amount: named, currency, receivedAt }) =>
-    joinFacts([
-      `${formatInstant(receivedAt)} ${kind.replaceAll('_', ' ')}`,
-      dealId === null ? '' : `deal ${dealId}`,
-      named === null ? '' : formatMoney(named, currency),
-    ]),
+  const evidence = doubt.evidence.map(
+    (one) => `${formatInstant(one.receivedAt)} ${describeEvidence(one, doubt)}`,
   );
   const since = `${formatInstant(doubt.since)} UTC, ${formatDuration(doubt.ageSeconds)} ago, after ${plural(doubt.attempts, 'attempt')}`;
   return say(`entry ${doubt.entryId}: ${doubt.subject}${amount}`, {
@@ -152,6 +148,24 @@ function describeInFull(doubt: Doubt, hint: DoubtHint | null): Block {
       ]),
     ],
   });
+}
+
+/** What evidence says about an entry, and whether its amount or currency is not what was sent. */
+export function describeEvidence(
+  { kind, dealId, amount, currency }: Evidence,
+  sent: Pick<Doubt, 'amount' | 'currency'>,
+): string {
+  const isOther =
+    (amount !== null && sent.amount !== null && !isSameAmount(amount, sent.amount)) ||
+    (currency !== null && sent.currency !== null && currency !== sent.currency);
+  return joinFacts([
+    kind.replaceAll('_', ' '),
+    dealId === null ? '' : `deal ${dealId}`,
+    amount === null ? '' : formatMoney(amount, currency),
+    isOther
+      ? `but ${formatMoney(sent.amount ?? '0', sent.currency)} was sent: look which order the service has`
+      : '',
+  ]);
 }
 
 /** Joins the facts of one line, leaving out empty ones. */

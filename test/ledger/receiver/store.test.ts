@@ -84,7 +84,7 @@ describe.each(ENGINES)('concurrent events, on %s', (engine) => {
       where entry_id = ${inDoubt}::bigint`.execute(db);
     const ready = await insertEntry(db, { runId: worker.runId, orderId: waiting });
     const orders = ['S-other', doubtful, waiting, 'S-another', doubtful].map((id, index) =>
-      read(orderEvent(id, { order_name: `${index}` })),
+      read(orderEvent(id, { order_name: `${index}`, order_revenue: 10 })),
     );
     expect(await receiveEvents(db, orders)).toEqual([true, true, true, true, true]);
     expect((await readFacts(db, inDoubt)).state).toBe('accepted');
