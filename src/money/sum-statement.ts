@@ -354,7 +354,10 @@ export type OpenMonth = {
   /** Commission of the orders, and corrections of closed statements. */
   readonly amount: DecimalText;
   readonly currency: string;
-  /** Number of orders of the month and earlier ones of which it is unknown what they earn: the amount is the least. */
+  /**
+   * Number of orders of which it is unknown what they earn: the amount is the least. Those that count in a month without an
+   * entry here are in the next one that has one.
+   */
   readonly unknownOrders: number;
 };
 
@@ -367,23 +370,27 @@ export async function listOpenMonths(
   { limit }: { limit: number },
 ): Promise<readonly OpenMonth[]> {
   return rowsOf<OpenMonth>(db)`
-    with unknown as materialized (
-      select currency, ordered_month, sum(orders) as orders
-      from reporting.deal_earnings where ${isUnknown} group by 1, 2
+    with closed as materialized (select (max(month) + interval '1 month')::date as next from ops.statements),
+    unknown as materialized (
+      select e.currency, greatest(e.due_month, c.next) as month, sum(e.orders) as orders
+      from reporting.deal_earnings e, closed c where ${isUnknown} group by 1, 2
     ),
     open as (
       select greatest(e.due_month, c.next) as month, sum(e.orders) filter (where e.standing = 'new') as orders,
         sum(e.earned_amount - e.closed_amount) as amount, e.currency
-      from reporting.deal_earnings e,
-        (select (max(month) + interval '1 month')::date as next from ops.statements) c
+      from reporting.deal_earnings e, closed c
       where e.standing in ('new', 'correction')
-      group by 1, e.currency order by 1 desc, e.currency limit ${limit}
+      group by 1, e.currency
+    ),
+    follow as (
+      select o.*, lag(month) over (partition by currency order by month) as previous from open o
     )
     select to_char(month, 'YYYY-MM') as month, coalesce(orders, 0)::integer as orders, amount::text as amount,
       currency, (
         select coalesce(sum(u.orders), 0)::integer from unknown u
-        where u.currency = o.currency and u.ordered_month <= o.month) as "unknownOrders"
-    from open o order by o.month desc, currency`;
+        where u.currency = o.currency and u.month <= o.month and (o.previous is null or u.month > o.previous)
+      ) as "unknownOrders"
+    from follow o order by o.month desc, currency limit ${limit}`;
 }
 
 /** Conditions about rows of `order_earnings` or its sums. `due` and `ordered` are days, or months compared with months. */

@@ -79,7 +79,7 @@ describe('the pages about money', () => {
     // What nothing states is unknown: of the creator, of the open months and of the one that can be closed.
     expect(textOf((await get('/creators/ben.test')).text)).toContain('In open statements unknown');
     expect(textOf((await get('/statements')).text)).toContain(
-      'The amounts are at least that: it is unknown what 1 order earns.',
+      'It is unknown what 1 order earns: the month in which it counts comes to at least its amount.',
     );
     expect(textOf((await get('/statements')).text)).toMatch(
       /2026-05 can be closed \d at least [\d.]+ EUR, 1 order unknown 2026-05 can be closed 1 0\.80 USD/,

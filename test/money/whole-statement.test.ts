@@ -230,9 +230,27 @@ it('a statement has each line whole, and a reason for each order, deal and fee t
     expect(await linesFrom(null, 'D2')).toEqual([]);
   }
   expect(await listOpenMonths(db, { limit: 2 })).toEqual([
-    { month: '2025-04', orders: 1, amount: '9.0000', currency: 'EUR', unknownOrders: 3 },
+    // Those of March are in its own amount.
+    { month: '2025-04', orders: 1, amount: '9.0000', currency: 'EUR', unknownOrders: 0 },
     { month: '2025-03', orders: 4, amount: '33.5000', currency: 'EUR', unknownOrders: 3 },
   ]);
+  // One that counts in April is in the amount of April, also if it was placed in March.
+  await sql`update reporting.deal_earnings set due_month = '2025-04-01' where standing = 'unknown_rate'`.execute(
+    db,
+  );
+  const unknown = async (limit: number) =>
+    (await listOpenMonths(db, { limit })).map((one) => `${one.month} ${one.currency} ${one.unknownOrders}`);
+  expect(await unknown(2)).toEqual(['2025-04 EUR 1', '2025-03 EUR 2']);
+  expect(await unknown(1)).toEqual(['2025-04 EUR 1']);
+  // What counts in a month without an amount of its own is in the next one.
+  await sql`update reporting.deal_earnings set due_month = '2025-02-01' where standing = 'unknown_rate'`.execute(
+    db,
+  );
+  expect(await unknown(2)).toEqual(['2025-04 EUR 0', '2025-03 EUR 3']);
+  await sql`delete from reporting.deal_earnings where due_month <= '2025-03-01' and standing in ('new', 'correction')`.execute(
+    db,
+  );
+  expect(await unknown(2)).toEqual(['2025-04 EUR 3']);
 });
 
 it('a closed statement is read as it was closed, whole or by deal, whatever came later', async () => {

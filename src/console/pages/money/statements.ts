@@ -130,7 +130,7 @@ ${queryForm(
 <button type="submit">Open</button>`,
 )}${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map((mail, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${mail.month}/document`, { deal: mail.dealId, creator: mail.formerCreator }), sayAbout(mail))}`)}.</p>`}
 <h2>Open</h2>
-<p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.${unknown === 0 ? null : html` The amounts are at least that: it is unknown what ${plural(unknown, 'order')} earn${unknown === 1 ? 's' : null}.`}</p>
+<p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.${unknown === 0 ? null : html` It is unknown what ${plural(unknown, 'order')} earn${unknown === 1 ? 's' : null}: the month in which ${unknown === 1 ? 'it counts' : 'they count'} comes to at least its amount.`}</p>
 ${table({ rows: open, about: 'Open months', none: 'No open month has an order that counts.' }, [
   column('Month', ({ month: label }) => month(label)),
   column('State', ({ month: label }) =>
