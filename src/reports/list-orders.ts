@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { BELOW_ZERO } from '../core/held/held-order.ts';
 import { type Database, rowsOf } from '../db/statement.ts';
+import { lastDay } from '../money/read-statement.ts';
+import type { StatementRules } from '../money/statement.ts';
 import { type ColumnKey, type Having, hasAll, type Page } from './wanted-rows.ts';
 
 export type ListedOrder = {
@@ -65,6 +67,52 @@ export function listOrders(
     ) s
     left join intake.orders o on o.order_version_id = s.order_version_id
     order by s.ordered_at desc, s.job desc, s.source desc, s.order_id desc`;
+}
+
+/** An order that is in no statement because it is not credited yet. */
+export type WaitingOrder = Pick<
+  ListedOrder,
+  'orderId' | 'disposition' | 'reason' | 'influencerHandle' | 'dealId' | 'currency' | 'amount'
+> & { readonly orderedOn: string };
+
+/**
+ * Lists the first orders that the statement of a month would contain if they were credited, and adds up all of them by
+ * currency: those in doubt, held or ready, as of the last refresh of the reports, without those that were settled since.
+ *
+ * @param options.month `2026-10`.
+ */
+export async function listWaitingOrders(
+  db: Database,
+  { month, rules, limit }: { month: string; rules: StatementRules; limit: number },
+) {
+  const waiting = sql`
+    waiting as (
+      select d.order_id, d.ordered_at, d.disposition, d.disposition_reason, d.influencer_handle, d.deal_id,
+        d.currency, (d.ordered_at at time zone ${rules.timeZone})::date as ordered_on,
+        case when d.disposition_reason is distinct from 'unknown_amount' then d.amount end as amount
+      from reporting.order_dispositions d left join ledger.entries e on e.entry_id = d.entry_id
+      where (d.disposition = 'held' or d.is_open and d.disposition in ('ready', 'in_doubt'))
+        and (d.ordered_at at time zone ${rules.timeZone})::date + ${rules.returnWindowDays}::integer
+          <= ${lastDay(month)}
+        and coalesce(e.state not in ('accepted', 'written_off'), true)
+    )`;
+  const orders = await rowsOf<WaitingOrder>(db)`
+    with ${waiting}
+    select order_id as "orderId", to_char(ordered_on, 'YYYY-MM-DD') as "orderedOn", disposition,
+      disposition_reason as reason, influencer_handle as "influencerHandle", deal_id as "dealId", currency,
+      amount::text as amount
+    from waiting order by disposition <> 'in_doubt', ordered_at, order_id limit ${limit}`;
+  const sums = await rowsOf<{
+    currency: string;
+    orders: number;
+    amount: string | null;
+    withoutAmount: number;
+  }>(db)`
+    with ${waiting}
+    select currency, count(*)::float8 as orders, sum(amount)::text as amount,
+      (count(*) filter (where amount is null))::float8 as "withoutAmount"
+    from waiting group by currency order by currency`;
+  return { orders, sums };
 }
 
 /** SQL for the codes or links by which an order `d` can be narrowed: the one that matched, or each that nobody owns. */

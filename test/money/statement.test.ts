@@ -115,6 +115,9 @@ describe('a statement', () => {
     expect(closed.stdout).toMatch(
       /Held orders \(1\): 60\.00 EUR[\s\S]*status "mystery" is not known[\s\S]*influencer-sync review --held/,
     );
+    expect(closed.stdout).toMatch(
+      /Not credited yet: 1 order, 60\.00 EUR[\s\S]*A4 +2026-03-04 +60\.00 EUR +held: unknown status[\s\S]*influencer-sync review\n/,
+    );
     const before = await linesOf(shop, '2026-04');
     // One order is partly refunded, one is cancelled, and one is exported late.
     shop.drop(

@@ -19,7 +19,7 @@ const closeCommand = defineCommand({
   decides: { says: 'why', kept: 'with the statement' },
   description: 'freeze a month: later changes are corrections in the next statement',
   requires: [['--month <month>', 'such as 2026-10', parseMonth]],
-  /** Closes a month, and says what is not in its statement: orders that are unknown, held or pending. */
+  /** Closes a month, and says what is not in its statement: orders that are unknown, pending or not credited yet. */
   async action({ output, open }, { month, reason, dryRun }) {
     const { closeMonth, whyNotClosed } = await import('../../decisions/close-month.ts');
     const { keepEarnings } = await import('../../money/kept-earnings.ts');
@@ -27,22 +27,26 @@ const closeCommand = defineCommand({
     const { sumStatement } = await import('../../money/sum-statement.ts');
     const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
     const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
-    const { describeLeftOut } = await import('../../reports/money/statement.ts');
+    const { listWaitingOrders } = await import('../../reports/list-orders.ts');
+    const { describeLeftOut, describeWaiting } = await import('../../reports/money/statement.ts');
     const { config, read, change, decide } = await open();
     const rules = loadStatementRules(config.statements);
     const exchange = loadExchange(config.statements);
     // A closed statement no longer says what it left out.
     const left = await read((db) => sumStatement(db, { month, rules, limit: SHOWN_DEALS }));
     const groups = await read((db) => listHeldGroups(db, { isDecided: false }));
+    const waiting = await read((db) => listWaitingOrders(db, { month, rules, limit: SHOWN_WAITING }));
     const closing = await decide((trx, here) => closeMonth(trx, { month, rules, exchange, reason, ...here }));
     if (closing.kind !== 'closed')
       throw refusal({ code: 'statement_not_closed', where: month, ...whyNotClosed(month, closing) });
-    output.emit({ event: 'statement_closed', month, lines: closing.lines, hash: closing.hash });
+    const { lines, hash } = closing;
+    output.emit({ event: 'statement_closed', month, lines, hash, notCreditedYet: waiting.sums });
     output.print(
-      `The statement of ${month} is closed: ${plural(closing.lines, 'line')}, SHA-256 ${closing.hash}. Later changes are corrections in the next statement.`,
+      `The statement of ${month} is closed: ${plural(lines, 'line')}, SHA-256 ${hash}. Later changes are corrections in the next statement.`,
     );
     output.show([
       ...describeLeftOut(left, { sums: left.uncountedSums, limit: SHOWN_DEALS }),
+      ...describeWaiting(waiting),
       ...describeHeldOrders({ groups: groups.map((group) => ({ ...group, sent: 0 })) }),
     ]);
     if (dryRun !== true) await change((db) => keepEarnings(db, { rules }));
@@ -425,5 +429,8 @@ function warnOfBrokenRules(output: Output, broken: readonly KnownError[]): void 
 
 /** Maximum number of deals of each kind that closing lists. */
 const SHOWN_DEALS = 20;
+
+/** Maximum number of orders that are not credited yet that closing lists. */
+const SHOWN_WAITING = 5;
 
 const SHOWN_MAILS = 1_000;

@@ -30,6 +30,8 @@ import {
 } from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
 import { formatCount, plural } from '../../render/text.ts';
+import { formatHeld } from '../held/describe-held-orders.ts';
+import type { listWaitingOrders } from '../list-orders.ts';
 
 /**
  * Describes a statement for the terminal and for PDF: the amount owed to each deal in each currency, and the
@@ -226,6 +228,35 @@ export function describeLeftOut(
       ]),
     }),
   ];
+}
+
+/** Describes the orders that the statement of a month would have if they were credited, and how they are settled. */
+export function describeWaiting({
+  orders,
+  sums,
+}: Awaited<ReturnType<typeof listWaitingOrders>>): readonly Section[] {
+  const rest = sumOrders(sums) - orders.length;
+  return section('Not credited yet', {
+    note: `${plural(sumOrders(sums), 'order')}, ${formatHeld(sums)}`,
+    why: 'This statement would have these orders if they were credited. Once they are, the next statement has them.',
+    parts: [
+      table(orders, [
+        whole('order', ({ orderId }) => orderId),
+        whole('placed on', ({ orderedOn }) => orderedOn),
+        deals(({ dealId }) => dealId),
+        creators(({ influencerHandle }) => influencerHandle),
+        number('amount', ({ amount, currency }) => formatKnown(amount, currency)),
+        column('why', ({ disposition, reason }) =>
+          [disposition, reason].flatMap((word) => word?.replaceAll('_', ' ') ?? []).join(': '),
+        ),
+      ]),
+      ...more(rest > 0, `and ${plural(rest, 'more order')}`),
+    ],
+    commands: {
+      about: 'all in doubt, and all that are held',
+      lines: ['npx influencer-sync review', 'npx influencer-sync review --held'],
+    },
+  });
 }
 
 /** Maximum number of missing exchange rates that are listed. */
