@@ -1452,6 +1452,8 @@ CREATE TABLE intake.codes (
     valid_to timestamp with time zone,
     link text,
     link_folded text[],
+    valid_from_text text,
+    valid_to_text text,
     CONSTRAINT a_code_or_a_link CHECK ((((code IS NULL) = (code_folded IS NULL)) AND ((link IS NULL) = (link_folded IS NULL)) AND ((code IS NULL) <> (link IS NULL)) AND (cardinality(link_folded) > 0)))
 );
 
@@ -1484,6 +1486,10 @@ COMMENT ON COLUMN intake.codes.valid_to IS 'First instant at which it no longer 
 COMMENT ON COLUMN intake.codes.link IS 'Custom link, or the name of its target, as the event wrote it; null where the row is a code.';
 
 COMMENT ON COLUMN intake.codes.link_folded IS 'References in the link, folded like codes. An order is attributed by the link if its own links contain all of them.';
+
+COMMENT ON COLUMN intake.codes.valid_from_text IS 'The first day or time as the person wrote it, for people to read; null with events, and until a run of this version has loaded it.';
+
+COMMENT ON COLUMN intake.codes.valid_to_text IS 'The last day or time as the person wrote it, like valid_from_text; a day is included, so valid_to is the beginning of the next one.';
 
 CREATE TABLE reporting.code_use_days (
     day_utc date NOT NULL,

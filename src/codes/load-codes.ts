@@ -91,9 +91,11 @@ async function replace(
   await trx.deleteFrom('intake.codes').where('job', '=', job).execute();
   await execute(trx)`
     insert into intake.codes (job, line_no, code, code_folded, link, link_folded, brand_id, influencer_handle,
-      handle_folded, deal_id, collab_id, target, valid_from, valid_to)
+      handle_folded, deal_id, collab_id, target, valid_from, valid_to, valid_from_text,
+      valid_to_text)
     select ${job}, g.line, g.code, g.folded, g.link, g."linkFolded", g."brandId", g.handle, g."handleFolded",
-      g."dealId", g."collabId", g.target, ${instantOf('from')}, ${instantOf('to')}
+      g."dealId", g."collabId", g.target, ${instantOf('from')}, ${instantOf('to')},
+      g."from" ->> 'written', g."to" ->> 'written'
     from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as g(
       line integer, code text, folded text, link text, "linkFolded" text[], "brandId" text, handle text,
       "handleFolded" text, "dealId" text, "collabId" text,

@@ -114,8 +114,12 @@ function readRow({ line, cell, refuse }: SheetRow<CodeColumn>): CodeRow | null {
       `${code} has no owner.`,
       'Fill in influencer_handle, deal_id or collab_id.',
     );
-  const from = readValidityTime(cell('valid_from'), 'start_of_day');
-  const to = readValidityTime(cell('valid_to'), 'end_of_day');
+  const limitOf = (column: 'valid_from' | 'valid_to', end: 'start_of_day' | 'end_of_day') => {
+    const time = readValidityTime(cell(column), end);
+    return time === null ? null : { ...time, written: cell(column) };
+  };
+  const from = limitOf('valid_from', 'start_of_day');
+  const to = limitOf('valid_to', 'end_of_day');
   for (const [column, time] of [
     ['valid_from', from],
     ['valid_to', to],
@@ -160,7 +164,12 @@ const INSTANT =
  * A limit of a code's validity: an instant, or a local time in the job's zone, which the database converts to
  * an instant.
  */
-type ValidityTime = { readonly text: string; readonly isLocal: boolean };
+type ValidityTime = {
+  readonly text: string;
+  readonly isLocal: boolean;
+  /** What a person wrote: of an end, the last day. Absent if an event says so. */
+  readonly written?: string;
+};
 
 /**
  * Reads `2026-04-01`, `2026-04-01 18:00` or an ISO instant with its offset.

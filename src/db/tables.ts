@@ -485,9 +485,17 @@ export interface IntakeCodes {
    */
   valid_from: Timestamp | null;
   /**
+   * The first day or time as the person wrote it, for people to read; null with events, and until a run of this version has loaded it.
+   */
+  valid_from_text: string | null;
+  /**
    * First instant at which it no longer counts; null: never ends.
    */
   valid_to: Timestamp | null;
+  /**
+   * The last day or time as the person wrote it, like valid_from_text; a day is included, so valid_to is the beginning of the next one.
+   */
+  valid_to_text: string | null;
 }
 
 export interface IntakeCreators {

@@ -110,6 +110,36 @@ describe('codes in the console', () => {
     expect(await shop.posted()).toEqual(['A1', 'A2', 'A3']);
   });
 
+  it('show the days of their validity as they were written, in every list and in the download', async () => {
+    const { shop } = await openConsoleShop();
+    shop.write(
+      'codes.csv',
+      `code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to
+MIA10,4819,mia.test,DEALMIA,,2026-01-01,2026-03-27
+BEN15,4819,ben.test,DEALBEN,,2026-01-01T09:00:00+02:00,
+`,
+    );
+    shop.drop(
+      'may.csv',
+      'order_id,order_revenue,currency,discount_codes,placed_at,status\nM1,5.00,EUR,MIA10,2026-05-10T11:11:26Z,paid\n',
+    );
+    await shop.run();
+    const { get, post } = await startTestConsole(shop);
+    const days = '2026-01-01 until 2026-03-27';
+    for (const page of ['/codes?show=owned', '/codes/assign?job=orders&code=MIA10', '/creators/mia.test'])
+      expect(textOf((await get(page)).text), page).toContain(days);
+    expect(textOf((await get('/codes?show=owned')).text)).toContain('since 2026-01-01T09:00:00+02:00');
+    const file = (await get('/codes/export?job=orders')).text;
+    expect(file).toContain('MIA10,4819,mia.test,DEALMIA,,2026-01-01,2026-03-27');
+    expect(file).toContain('BEN15,4819,ben.test,DEALBEN,,2026-01-01T09:00:00+02:00,');
+    expect((await shop.cli('explain', 'code', 'MIA10')).stdout).toMatch(/2026-01-01 +2026-03-27 +orders/);
+    expect((await shop.cli('explain', 'order', 'M1')).stdout.replace(/\s+/g, ' ')).toContain(
+      'MIA10 (mia.test) ended on 2026-03-27',
+    );
+    await post('/codes/assign', { ...ASSIGN, valid_to: '2026-12-27' });
+    expect(textOf((await get('/codes?show=assigned')).text)).toContain('until 2026-12-27');
+  });
+
   it('can be downloaded as a valid codes.csv', async () => {
     const { shop } = await openConsoleShop();
     const { get, post, url } = await startTestConsole(shop);

@@ -39,12 +39,13 @@ export type OwnedCode = {
   readonly collabId: string | null;
   readonly validFrom: Date | null;
   readonly validTo: Date | null;
+  /** The first and the last day, or time, as a person wrote them. Null if there is none, or it comes from an event. */
+  readonly validFromText: string | null;
+  readonly validToText: string | null;
 };
 
 /** An owner that a person assigned, whether or not a run has loaded it. */
 export type AssignedCode = Omit<OwnedCode, 'line' | 'isAssigned' | 'validFrom' | 'validTo'> & {
-  readonly validFrom: string | null;
-  readonly validTo: string | null;
   readonly assignedAt: Date;
   readonly assignedBy: string;
   /** Null while it counts. */
@@ -201,7 +202,8 @@ export function listOwnedCodes(
     select c.job, c.code_folded as folded, c.code, c.line_no as line, c.line_no < 0 and exists (
         select from intake.code_assignments a
         where a.job = c.job and a.code_folded = c.code_folded and a.withdrawn_at is null) as "isAssigned",
-      ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo"
+      ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo",
+      c.valid_from_text as "validFromText", c.valid_to_text as "validToText"
     from intake.codes c
     where c.code_folded is not null
       and ${hasAll({ 'c.job': job, 'c.code_folded': folded }, isPart, isAfter, only)}
@@ -223,8 +225,8 @@ export function listAssignedCodes(
   }: CodeFilter & Page<ColumnKey<'job' | 'folded'>>,
 ) {
   return rowsOf<AssignedCode>(db)`
-    select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFrom",
-      c.valid_to as "validTo", c.assigned_at as "assignedAt",
+    select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFromText",
+      c.valid_to as "validToText", c.assigned_at as "assignedAt",
       c.assigned_by as "assignedBy", c.withdrawn_at as "withdrawnAt",
       (select min(l.line_no) from intake.codes l
         where l.job = c.job and l.code_folded = c.code_folded and l.line_no > 0) as "overriddenBy"

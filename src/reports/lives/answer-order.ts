@@ -370,13 +370,16 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
  * Says that the time of the code was over or had not begun, or that it is of another brand: `SAFFI15 (saffi.paints) ended on
  * 2026-04-15`.
  */
-function sayFault({ code, owner, validFrom, validTo }: CodeOwner, reason: string | null): string | null {
+function sayFault(
+  { code, owner, validFrom, validTo, ...written }: CodeOwner,
+  reason: string | null,
+): string | null {
   const name = `${markLookAlikes(code)} (${owner})`;
   // The end is the first instant at which the code is not valid.
   if (reason === 'code_expired' && validTo !== null)
-    return `${name} ended on ${formatInstant(new Date(validTo.getTime() - 1)).slice(0, 10)}`;
+    return `${name} ended on ${written.validToText ?? formatInstant(new Date(validTo.getTime() - 1)).slice(0, 10)}`;
   if (reason === 'code_not_yet_valid' && validFrom !== null)
-    return `${name} begins on ${formatInstant(validFrom).slice(0, 10)}`;
+    return `${name} begins on ${written.validFromText ?? formatInstant(validFrom).slice(0, 10)}`;
   if (reason === 'code_of_other_brand') return `${markLookAlikes(code)} is a code of another brand`;
   return null;
 }

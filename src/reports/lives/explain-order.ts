@@ -68,7 +68,10 @@ export type OrderAttribution = {
 };
 
 /** A code with its owner: a handle, a deal or a collaboration. */
-export type CodeOwner = Pick<OwnedCode, 'code' | 'validFrom' | 'validTo'> & { readonly owner: string };
+export type CodeOwner = Pick<
+  OwnedCode,
+  'code' | 'validFrom' | 'validTo' | 'validFromText' | 'validToText'
+> & { readonly owner: string };
 
 export type OrderLife = {
   readonly source: string | null;
@@ -301,7 +304,7 @@ async function readOwners(db: Database, job: string, codes: readonly string[]) {
     select code, coalesce(influencer_handle, (
         select w.influencer_handle from reporting.deal_owners w where w.deal_id = c.deal_id),
       deal_id, collab_id) as owner, valid_from as "validFrom",
-      valid_to as "validTo"
+      valid_to as "validTo", valid_from_text as "validFromText", valid_to_text as "validToText"
     from intake.codes c
     where job = ${job} and code_folded = any(${[...codes]}::text[])
     order by valid_to desc nulls first`;

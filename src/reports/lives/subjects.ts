@@ -135,24 +135,31 @@ function factsOfDeal(deal: ListedDeal): Facts {
 }
 
 /** A code of a job with its owner, as the last run loaded it. */
-type CodeOwner = Pick<OwnedCode, 'job' | 'code' | 'line' | 'validFrom' | 'validTo'> & {
-  readonly owner: string | null;
-};
+type CodeOwner = Pick<
+  OwnedCode,
+  'job' | 'code' | 'line' | 'validFrom' | 'validTo' | 'validFromText' | 'validToText'
+> & { readonly owner: string | null };
 
 function listOwners(db: Database, condition: RawBuilder<unknown>) {
   return rowsOf<CodeOwner>(db)`
     select job, code, coalesce(influencer_handle, deal_id, collab_id) as owner, line_no as line,
-      valid_from as "validFrom", valid_to as "validTo"
+      valid_from as "validFrom", valid_to as "validTo", valid_from_text as "validFromText",
+      valid_to_text as "validToText"
     from intake.codes where code is not null and ${condition}
     order by job, code_folded, valid_from nulls first, line_no limit 50`;
+}
+
+/** An instant that no person wrote, to the minute. */
+function sayInstant(at: Date | null): string | null {
+  return at === null ? null : `${formatMinute(at)} UTC`;
 }
 
 function ownerTable(owners: readonly CodeOwner[]) {
   return table(owners, [
     whole('code', ({ code }) => code),
     whole('owner', ({ owner }) => owner),
-    whole('from (UTC)', ({ validFrom }) => (validFrom === null ? null : formatMinute(validFrom))),
-    whole('until (UTC)', ({ validTo }) => (validTo === null ? null : formatMinute(validTo))),
+    whole('from', ({ validFrom, validFromText }) => validFromText ?? sayInstant(validFrom)),
+    whole('until', ({ validTo, validToText }) => validToText ?? sayInstant(validTo)),
     whole('job', ({ job }) => job),
     number('line', ({ line }) => (line < 0 ? null : String(line))),
   ]);

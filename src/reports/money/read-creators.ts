@@ -173,7 +173,10 @@ export async function countUnknownEarnings(db: Database, creator: NamedCreator |
 }
 
 /** A code of a creator, with the time in which it is theirs. */
-export type CreatorCode = Pick<OwnedCode, 'code' | 'validFrom' | 'validTo'> & {
+export type CreatorCode = Pick<
+  OwnedCode,
+  'code' | 'validFrom' | 'validTo' | 'validFromText' | 'validToText'
+> & {
   /** The jobs that know it. */
   readonly jobs: readonly string[];
 };
@@ -185,8 +188,8 @@ export function listCreatorCodes(
 ) {
   return rowsOf<CreatorCode>(db)`
     select code, array_agg(distinct job order by job) as jobs, valid_from as "validFrom",
-      valid_to as "validTo"
+      valid_to as "validTo", valid_from_text as "validFromText", valid_to_text as "validToText"
     from intake.codes
     where code is not null and (handle_folded = ${creator} or deal_id = any(${[...deals]}::text[]))
-    group by code, valid_from, valid_to order by code, valid_from limit ${limit}`;
+    group by code, valid_from, valid_to, valid_from_text, valid_to_text order by code, valid_from limit ${limit}`;
 }

@@ -162,9 +162,10 @@ export const exportCodesPage = definePage('/codes/export', async (visit) => {
   if (job === null || visit.config.jobs[job] === undefined)
     return missing('Which job?', 'The address names no job of the configuration.');
   const codes = await listOwnedCodes(visit.db, { job, which: 'all', limit: MOST });
-  const rows = codes.map(({ code, brandId, influencerHandle, dealId, collabId, validFrom, validTo }) => {
-    const days = [validFrom, validTo].map((at) => at?.toISOString());
-    return [code, brandId, influencerHandle, dealId, collabId, ...days].map((cell) => cell ?? '');
+  const rows = codes.map(({ code, brandId, influencerHandle, dealId, collabId, ...valid }) => {
+    const from = valid.validFromText ?? valid.validFrom?.toISOString();
+    const to = valid.validToText ?? valid.validTo?.toISOString();
+    return [code, brandId, influencerHandle, dealId, collabId, from, to].map((cell) => cell ?? '');
   });
   return {
     download: {
@@ -273,8 +274,8 @@ ${input('deal_id', 'Deal', current?.dealId ?? null, 'as the service shows it')}
 ${input('collab_id', 'Collaboration', current?.collabId ?? null, '')}
 ${input('influencer_handle', 'Handle', current?.influencerHandle ?? null, 'as in the address of the profile')}
 ${input('brand_id', 'Brand', current?.brandId ?? null, 'blank: the brand of the job')}
-${input('valid_from', 'Valid from', current?.validFrom ?? null, 'such as 2026-04-01; blank: always')}
-${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}
+${input('valid_from', 'Valid from', current?.validFromText ?? null, 'such as 2026-04-01; blank: always')}
+${input('valid_to', 'Valid to', current?.validToText ?? null, 'blank: open')}
 <p><label><input type="checkbox" name="understood" value="yes"> Assign it even if neither the mirror nor a code knows the owner, because it may be new.</label></p>`,
       button: 'Assign',
       isMain: !isOpenLeak,
@@ -289,15 +290,20 @@ async function findJob({ db }: Visit, folded: string): Promise<string | null> {
   return owned?.job ?? unowned?.job ?? null;
 }
 
-/** When a code is its owner's. */
+/** When a code is its owner's: the days or times as a person wrote them, so that a last day is included. */
 export function validity(
-  { validFrom, validTo }: Pick<OwnedCode | AssignedCode, 'validFrom' | 'validTo'>,
+  {
+    validFrom = null,
+    validTo = null,
+    validFromText,
+    validToText,
+  }: Pick<AssignedCode, 'validFromText' | 'validToText'> & Partial<Pick<OwnedCode, 'validFrom' | 'validTo'>>,
   visit: Visit,
 ): Html | string {
-  if (validFrom === null && validTo === null) return 'always';
-  const [from, until] = [visit.instant(validFrom), visit.instant(validTo)];
-  if (validFrom === null) return html`until ${until}`;
-  return validTo === null ? html`since ${from}` : html`${from} until ${until}`;
+  const from = validFromText ?? (validFrom === null ? null : visit.instant(validFrom));
+  const until = validToText ?? (validTo === null ? null : visit.instant(validTo));
+  if (from === null) return until === null ? 'always' : html`until ${until}`;
+  return until === null ? html`since ${from}` : html`${from} until ${until}`;
 }
 
 function leakEvidence(leak: LeakedCode | undefined): Html | null {
