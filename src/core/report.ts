@@ -46,12 +46,17 @@ export type FileDetails = {
   readonly duplicateFiles: number;
   /** The first few rejected rows that no completed run has reported before. */
   readonly rejectedRows: readonly RejectedRowInFile[];
+  /** Files with rows that earlier runs rejected and reported, and that no later file has settled. */
+  readonly unusedRows: readonly UnusedRows[];
   /** Rows at the ends of the files that were read that are no records of them, such as totals. */
   readonly footerRows: readonly FooterRowInFile[];
   readonly heldFiles: readonly HeldFile[];
   /** Unusual results for files of the run that were accepted nevertheless. */
   readonly warnings: readonly CheckFinding[];
 };
+
+/** Rejected rows of a file that are not used, as many as were counted (`countUnusedRows`). */
+export type UnusedRows = { readonly source: string; readonly uri: string; readonly rows: number };
 
 /** What a person must settle in the ledger for a job. */
 export type DoubtDetails = {

@@ -1,5 +1,7 @@
 import type { CodeProblem, FileCounts, FileDetails, RunReport } from '../core/report.ts';
 import type { RunFinished } from '../core/run.ts';
+import { fileName } from '../core/text/file-name.ts';
+import { maskAddresses } from '../core/text/mask-addresses.ts';
 import { wrap } from '../core/text/wrap.ts';
 import { type Block, type CountsBlock, say } from './block.ts';
 import { formatSum, renderBlocks } from './render-blocks.ts';
@@ -53,6 +55,7 @@ export function describeRun(summary: RunSummary, renderer: ReportRenderer): read
     ...(tally === null || tally.lines.length === 0 ? [] : [tally]),
     ...renderer.blocks(summary),
     ...(tally === null ? [] : [describeSums(tally, report)]),
+    ...describeUnusedRows(report),
   ];
 }
 
@@ -72,6 +75,26 @@ function describeRead({ counts, details }: MaybeFiles): readonly Block[] {
   return [say(`Read ${[plural(files, 'file'), plural(rows, 'row'), ...again].join(', ')}.`)];
 }
 
+const SHOWN_FILES = 3;
+
+/** Says which rows that earlier runs rejected are still not used. They change neither the outcome nor the exit code. */
+function describeUnusedRows({ details: { unusedRows = [] } }: MaybeFiles): readonly Block[] {
+  const files = unusedRows.slice(0, SHOWN_FILES).map(({ uri }) => maskAddresses(fileName(uri)));
+  const rest = unusedRows.length - files.length;
+  const of = rest > 0 ? [...files, plural(rest, 'more file')] : files;
+  const rows = clause(
+    unusedRows.reduce((sum, one) => sum + one.rows, 0),
+    'row',
+    'rows',
+  );
+  return rows.map((count) =>
+    say(`Rejected by earlier runs, and still not used: ${count} of ${of.join(', ')}.`, {
+      tone: 'dim',
+      commands: { lines: ['npx influencer-sync rejected'] },
+    }),
+  );
+}
+
 /** States whether the numbers of a run add up. Every summary contains this, so that a reader need not check. */
 function describeSums(tally: CountsBlock, { sumsAddUp }: RunReport): Block {
   const equation = formatSum(tally);
@@ -82,11 +105,17 @@ function describeSums(tally: CountsBlock, { sumsAddUp }: RunReport): Block {
 
 /** The events of a run for programs, before `run_finished`. */
 export function eventsOf(report: RunReport, renderer: ReportRenderer): readonly object[] {
-  const { codeProblems = [], warnings = [] }: MaybeFiles['details'] = report.details;
+  const { codeProblems = [], warnings = [], unusedRows = [] }: MaybeFiles['details'] = report.details;
   return [
     ...(renderer.events?.(report) ?? []),
     ...codeProblems.map((problem) => ({ event: 'code_problem', ...problem })),
     ...warnings.map((finding) => ({ event: 'check_finding', ...finding })),
+    ...unusedRows.map(({ source, uri, rows }) => ({
+      event: 'rows_unused',
+      source,
+      file: maskAddresses(fileName(uri)),
+      rows,
+    })),
   ];
 }
 

@@ -35,3 +35,30 @@ it('a row that is rejected both for orders and for customers is listed for each 
   const lines = readFileSync(join(shop.folder, 'fix.csv'), 'utf8').trim().split(/\r?\n/);
   expect(lines.map((line) => line.split(',')[0])).toEqual(['order_id', '2', '3']);
 });
+
+it('a run says which rows of earlier runs are still not used, until a file states them, and ends as it would without', async () => {
+  const shop = await openWorkshop({ flow: FLOW });
+  const said = async (job = 'orders') => {
+    const run = await shop.cli('run', job);
+    const text = run.stdout.replace(/\s+/g, ' ');
+    return [
+      run.exitCode,
+      /Rejected by earlier runs[^:]*: [^:]*\. npx influencer-sync rejected/.exec(text)?.[0] ?? null,
+    ];
+  };
+  shop.drop('orders.csv', EXPORT);
+  expect(await said()).toEqual([3, null]);
+  const unused = (what: string) =>
+    `Rejected by earlier runs, and still not used: ${what}. npx influencer-sync rejected`;
+  expect(await said()).toEqual([0, unused('2 rows of orders.csv')]);
+  // What was rejected for customers is said by the job that reads them.
+  expect((await said('people'))[1]).toBeNull();
+  expect((await said('people'))[1]).toBe(unused('1 row of orders.csv'));
+  const events = (await shop.cli('run', 'orders', '--json')).stdout;
+  expect(events).toContain('{"event":"rows_unused","source":"shop","file":"orders.csv","rows":2}');
+  shop.drop('later.csv', `${HEADER}\n3,30.00,EUR,MIA10,2026-04-10T11:11:26Z,paid,cleo@example.com\n`);
+  expect(await said()).toEqual([0, unused('1 row of orders.csv')]);
+  // Of a row with too many cells it is not known which order it is: only the corrected file settles it.
+  shop.drop('orders.csv', EXPORT.replace(',too,many', '').replace('ten', '30.00'));
+  expect(await said()).toEqual([0, null]);
+});

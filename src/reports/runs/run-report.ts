@@ -6,7 +6,7 @@ import { countsOf, type Database, rowsOf } from '../../db/statement.ts';
 import { listFindings } from '../checks/read-checks.ts';
 import { countDoubts, listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
 import { listHeldFiles } from '../files/list-files.ts';
-import { listRejected } from '../files/list-rejected.ts';
+import { countUnusedRows, listRejected } from '../files/list-rejected.ts';
 import { unreportedRuns } from './list-runs.ts';
 
 /** What the reports of several kinds of jobs have in common: files, doubts and entries. */
@@ -74,6 +74,7 @@ export async function readRunFiles(
     details: {
       duplicateFiles: sums.duplicates,
       rejectedRows,
+      unusedRows: await countUnusedRows(db, { readFor: 'orders', ...options }),
       footerRows,
       heldFiles,
       warnings: await listFindings(db, { reportOf: runId }),
