@@ -2,6 +2,7 @@ import { formatInstant } from '../../src/core/text/format-instant.ts';
 import { type Block, column, item, number, section, table, whole } from '../../src/render/block.ts';
 import type { ReportRenderer, RunSummary } from '../../src/render/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/render/text.ts';
+import { sayWay } from '../../src/reports/list-deals.ts';
 import type { Drift, MirrorReport, Unread } from './report.ts';
 
 type Summary = RunSummary<MirrorReport>;
@@ -65,7 +66,7 @@ function describePlan({ report: { details, counts } }: Summary): readonly Block[
   const { plan } = details;
   if (plan === null) return [];
   const due = Object.values(plan.dueByWay).reduce((sum, deals) => sum + deals, 0);
-  const ways = Object.entries(plan.dueByWay).map(([way, deals]) => `${wordFor(way)} ${formatCount(deals)}`);
+  const ways = Object.entries(plan.dueByWay).map(([way, deals]) => `${sayWay(way)} ${formatCount(deals)}`);
   const asks = Math.min(plan.handles + plan.prefixes, plan.autocompleteBudget);
   const rows = [
     [2, 'listings: brands, dealflows'],
@@ -106,24 +107,6 @@ function describeChanges({ report: { counts, details } }: Summary): readonly Blo
   return [{ kind: 'text', text: asked, parts: [changes] }];
 }
 
-const WAYS: Readonly<Record<string, string>> = {
-  all: 'all',
-  referral: 'orders',
-  click: 'clicks',
-  create_deal: 'created',
-  note: 'notes',
-  event: 'events',
-  codes: 'codes.csv',
-  order: 'exports',
-  handle: 'handles',
-  autocomplete: 'autocomplete',
-  deal: 'other deals',
-};
-
-function wordFor(way: string): string {
-  return WAYS[way] ?? way;
-}
-
 function describeCoverage({ report: { details } }: Summary): readonly Block[] {
   const all = details.coverage[0];
   if (all === undefined) return [];
@@ -133,7 +116,7 @@ function describeCoverage({ report: { details } }: Summary): readonly Block[] {
     note: 'deals by how they were first discovered',
     parts: [
       table(details.coverage, [
-        whole('through', ({ way }) => wordFor(way)),
+        whole('through', ({ way }) => sayWay(way)),
         number('known', ({ known }) => formatCount(known)),
         number('also', ({ alsoKnown }) => formatCount(alsoKnown)),
         number('fresh', ({ fresh }) => formatCount(fresh)),

@@ -28,7 +28,7 @@ export async function submitOutreach(
   const approved = await choose(run, posting, { ...allowance, mayRefuse });
   await analyzeGrown(db, ['intake.outreach_candidates', 'ledger.entries']);
   const stop = approved > 0 ? await postApproved(run, posting, approved) : null;
-  const report = await reportOutreach(db, { runId, job });
+  const report = await reportOutreach(db, { runId, job, mayRefuse });
   return { stop, report };
 }
 

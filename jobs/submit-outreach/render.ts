@@ -29,7 +29,11 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
         ['submitted', counts.submitted, { note: requests, color: 'green', always: true }],
         ['already submitted', counts.already, { note: 'before this run', always: true }],
         [isPlan ? 'would be submitted' : 'to be submitted', counts.ready, { note: cost }],
-        ['wait for approval', waiting.approval, { note: approval, color: 'yellow' }],
+        [
+          details?.mayRefuse === true ? 'held' : 'wait for approval',
+          waiting.approval,
+          { note: approval, color: 'yellow' },
+        ],
         ['left by --limit', waiting.limit, { note: 'for the next run' }],
         ['beyond credits', waiting.credits, { note: 'for the next run' }],
         ['excluded', sumOrders(reasons), { note: formatReasons(reasons) }],
@@ -39,8 +43,10 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
       ],
     };
   },
-  attention: ({ counts: { waiting, refused, in_doubt: doubts } }) => [
-    ...clause(waiting.approval, 'influencer waits for your approval', 'influencers wait for your approval'),
+  attention: ({ counts: { waiting, refused, in_doubt: doubts }, details: { mayRefuse } }) => [
+    ...(mayRefuse
+      ? clause(waiting.approval, 'influencer is held', 'influencers are held')
+      : clause(waiting.approval, 'influencer waits for your approval', 'influencers wait for your approval')),
     ...clause(refused + doubts, 'influencer needs your attention', 'influencers need your attention'),
   ],
   blocks(summary) {
@@ -106,6 +112,14 @@ function describeCredits({ report: { counts }, isPlan = false }: RunSummary<Outr
 
 function describeMissingApproval({ report, finished }: RunSummary<OutreachReport>): readonly Block[] {
   if (report.counts.waiting.approval === 0) return [];
+  if (report.details.mayRefuse)
+    return [
+      {
+        kind: 'text',
+        text: 'Nothing was submitted, and no approval changes that: first decide about the file that no source reads, which may say who must not be submitted.',
+        tone: 'yellow',
+      },
+    ];
   const text =
     'Nothing was submitted, because this needs your approval. Run it with --yes, or set approve: true in the settings of the job.';
   const lines = [`npx influencer-sync run ${finished.job} --yes`];

@@ -63,6 +63,8 @@ export type ShownInfluencer = {
 
 export type OutreachDetails = DoubtDetails & {
   readonly outreachId: string;
+  /** Whether all wait for a decision about a file that may say who must not be submitted. */
+  readonly mayRefuse: boolean;
   /** Influencers to be submitted or waiting for approval, those with the most followers first. */
   readonly next: readonly ShownInfluencer[];
   /** Why the service refused batches that are not split yet, or batches of a single influencer. */
@@ -76,7 +78,7 @@ const SHOWN = 10;
 /** Reports what a run of `submit-outreach` did and the state of every influencer after it. */
 export async function reportOutreach(
   db: Database,
-  { runId, job }: { runId: string; job: SubmitOutreachSettings },
+  { runId, job, mayRefuse }: { runId: string; job: SubmitOutreachSettings; mayRefuse: boolean },
 ): Promise<OutreachReport> {
   const groups = await readGroups(db, { runId, job: job.name });
   const sent = await readSent(db, { runId, job: job.name });
@@ -112,6 +114,7 @@ export async function reportOutreach(
     needsAttention: waiting.approval > 0 || counts.refused > 0,
     details: {
       outreachId: job.outreachId,
+      mayRefuse,
       next: await readNext(db, job.name),
       ...doubts.details,
       refusals: refusals.map(({ reason, people }) => ({ reason, influencers: people })),

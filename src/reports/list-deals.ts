@@ -141,6 +141,25 @@ export type Coverage = {
   readonly oldestReadAt: Date | null;
 };
 
+const WAYS: Readonly<Record<string, string>> = {
+  all: 'any of these',
+  referral: 'orders',
+  click: 'clicks',
+  create_deal: 'created',
+  note: 'notes',
+  event: 'events',
+  codes: 'codes.csv',
+  order: 'exports',
+  handle: 'handles',
+  autocomplete: 'autocomplete',
+  deal: 'other deals',
+};
+
+/** What people call a way in which deals are discovered. */
+export function sayWay(way: string): string {
+  return WAYS[way] ?? way.replaceAll('_', ' ');
+}
+
 /** Reads the coverage of the newest publication, `all` first. Empty before the first publication. */
 export function readCoverage(db: Database) {
   return rowsOf<Coverage>(db)`

@@ -210,7 +210,13 @@ describe('the size of a run', () => {
     const held = await shop.submit();
     expect(held).toMatchObject({ code: 3, counts: { submitted: 0, waiting: { approval: 3 } } });
     const said = 'so nothing is submitted until you decide';
-    expect((await shop.cli('run', 'outreach')).stderr.replaceAll(/\s+/g, ' ')).toContain(said);
+    const run = await shop.cli('run', 'outreach');
+    expect(run.stderr.replaceAll(/\s+/g, ' ')).toContain(said);
+    // No approval helps, so none is asked for.
+    expect(run.stdout).toMatch(
+      /3 influencers are held[\s\S]*\n +held +3 [\s\S]*Nothing was submitted, and no approval/,
+    );
+    expect(run.stdout).not.toMatch(/--yes|wait for/);
     const runs = readEvents(await shop.cli('runs', '--job', 'outreach', '--json'));
     expect(runs[0]).toMatchObject({ problem: expect.stringContaining(said) });
     expect(await shop.submissions()).toEqual([]);

@@ -14,6 +14,7 @@ import {
   listDeals,
   listDealVersions,
   readCoverage,
+  sayWay,
   stateOfDeal,
 } from '../../../reports/list-deals.ts';
 import { definePage, type Visit } from '../../console-page.ts';
@@ -77,7 +78,7 @@ ${
     ? html`<p class="none">Nothing has been mirrored yet. A job of the kind mirror-account does that.</p>`
     : html`<p>As of ${visit.instant(coverage[0].publishedAt)}.</p>
 ${table({ rows: coverage, about: 'Coverage of the mirror', none: 'None.' }, [
-  column('Discovered through', ({ way }) => way.replaceAll('_', ' ')),
+  column('Discovered through', ({ way }) => sayWay(way)),
   ...(['known', 'fresh', 'stale', 'unread', 'failing', 'deleted'] as const).map((name) =>
     number(capital(name), (row: (typeof coverage)[number]) => formatCount(row[name])),
   ),
