@@ -7162,7 +7162,7 @@ CREATE TABLE ops.bank_entries (
     CONSTRAINT bank_entries_decided_reason_check CHECK ((decided_reason <> ''::text)),
     CONSTRAINT bank_entries_entry_key_check CHECK ((entry_key ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT bank_entries_file_name_check CHECK ((file_name <> ''::text)),
-    CONSTRAINT bank_entries_hold_reason_check CHECK ((hold_reason = ANY (ARRAY['to_confirm'::text, 'may_be_known'::text, 'unknown_reference'::text, 'other_currency'::text, 'too_much'::text, 'not_exported'::text, 'nothing_to_return'::text]))),
+    CONSTRAINT bank_entries_hold_reason_check CHECK ((hold_reason = ANY (ARRAY['to_confirm'::text, 'may_be_known'::text, 'unknown_reference'::text, 'other_currency'::text, 'too_much'::text, 'too_early'::text, 'not_exported'::text, 'nothing_to_return'::text]))),
     CONSTRAINT bank_entries_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'returned'::text]))),
     CONSTRAINT bank_entries_matched_by_check CHECK ((matched_by = ANY (ARRAY['reference'::text, 'account'::text]))),
     CONSTRAINT bank_entries_outcome_check CHECK ((outcome = ANY (ARRAY['counted'::text, 'held'::text, 'dismissed'::text]))),
@@ -7192,7 +7192,7 @@ COMMENT ON COLUMN ops.bank_entries.currency IS 'ISO 4217.';
 
 COMMENT ON COLUMN ops.bank_entries.outcome IS 'counted, held (it does not count; see hold_reason), dismissed (a person said that it is about something else).';
 
-COMMENT ON COLUMN ops.bank_entries.hold_reason IS 'to_confirm, may_be_known (another one of the payment or account has this day and amount), unknown_reference, other_currency, too_much (more than the payment), not_exported, nothing_to_return.';
+COMMENT ON COLUMN ops.bank_entries.hold_reason IS 'to_confirm, may_be_known (another one of the payment or account has this day and amount), unknown_reference, other_currency, too_much (more than the payment), too_early (before the end of the month that is paid), not_exported, nothing_to_return.';
 
 COMMENT ON COLUMN ops.bank_entries.file_name IS 'File in which it was read first.';
 

@@ -3627,9 +3627,9 @@ export interface OpsBankEntries {
    */
   file_name: string;
   /**
-   * to_confirm, may_be_known (another one of the payment or account has this day and amount), unknown_reference, other_currency, too_much (more than the payment), not_exported, nothing_to_return.
+   * to_confirm, may_be_known (another one of the payment or account has this day and amount), unknown_reference, other_currency, too_much (more than the payment), too_early (before the end of the month that is paid), not_exported, nothing_to_return.
    */
-  hold_reason: 'to_confirm' | 'may_be_known' | 'unknown_reference' | 'other_currency' | 'too_much' | 'not_exported' | 'nothing_to_return' | null;
+  hold_reason: 'to_confirm' | 'may_be_known' | 'unknown_reference' | 'other_currency' | 'too_much' | 'too_early' | 'not_exported' | 'nothing_to_return' | null;
   /**
    * paid: money left the account. returned: money came back.
    */

@@ -19,6 +19,7 @@ export type HoldReason =
   | 'unknown_reference'
   | 'other_currency'
   | 'too_much'
+  | 'too_early'
   | 'not_exported'
   | 'nothing_to_return';
 
@@ -289,6 +290,8 @@ function foldPayment(
     if (entry.holdReason === 'may_be_known' && entry.decidedBy === null) return 'may_be_known';
     if (entry.matchedBy === 'account' && entry.decidedBy === null) return 'to_confirm';
     if (entry.currency !== currency) return 'other_currency';
+    // A month is closed, and paid, once it is over.
+    if (entry.bookedOn.slice(0, 7) <= payment.month && entry.decidedBy === null) return 'too_early';
     if (after.startsWith('-')) return 'nothing_to_return';
     const isTooMuch = entry.kind === 'paid' && isMore(sumMoney([after, elsewhereAmount]), amount);
     return isTooMuch && entry.decidedBy === null ? 'too_much' : null;
@@ -332,7 +335,9 @@ export async function decideBooking(
 ): Promise<BankEntry | null> {
   await execute(trx)`lock table ops.bank_entries in share row exclusive mode`;
   const [entry] = await listBankEntries(trx, { ids: [bankEntryId], onlyHeld: true });
-  const canConfirm = ['to_confirm', 'may_be_known', 'too_much'].includes(entry?.holdReason ?? '');
+  const canConfirm = ['to_confirm', 'may_be_known', 'too_early', 'too_much'].includes(
+    entry?.holdReason ?? '',
+  );
   if (entry === undefined || (isPayment && !canConfirm)) return null;
   await execute(trx)`
     update ops.bank_entries

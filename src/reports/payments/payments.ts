@@ -187,6 +187,8 @@ const HOLDS: Readonly<Record<HoldReason, string>> = {
     'another currency than the payment: dismiss it; if the bank paid the payment with it, then record that with payments complete',
   too_much:
     'more than the payment, or you paid the rest: if the bank did pay it, confirm it; what is too much stays with the creator',
+  too_early:
+    'its day is before the end of the month that is paid: if it is a slip, dismiss it and read a file with the right day; if not, confirm it',
   not_exported: 'no file that is in force has the payment; it may be paid twice',
   nothing_to_return: 'more came back than was paid: read the files before, too',
 };

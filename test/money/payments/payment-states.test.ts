@@ -599,6 +599,13 @@ type Booked = Extract<Step, readonly ['paid' | 'returned', ...unknown[]]>;
 const STATES: readonly (readonly [what: string, steps: readonly Step[], after: string])[] = [
   ['nothing', [], 'exported 0 over 0 on -:'],
   ['all of it', [['paid', '15', '2025-03-03']], 'paid 15 over 0 on 2025-03-03: counted'],
+  ['before the month is over', [['paid', '15', '2025-02-28']], 'exported 0 over 0 on -: too_early'],
+  ['on the first day after it', [['paid', '15', '2025-03-01']], 'paid 15 over 0 on 2025-03-01: counted'],
+  [
+    'before the month is over, confirmed',
+    [['paid', '15', '2025-02-28', { confirm: true }]],
+    'paid 15 over 0 on 2025-02-28: counted',
+  ],
   ['a part', [['paid', '14.99', '2025-03-03']], 'partly_paid 14.99 over 0 on 2025-03-03: counted'],
   [
     'two parts, the later one first',
