@@ -42,9 +42,15 @@ export async function lookUpCustomers(
     if (left <= 0 || asked.has(hash)) return;
     left -= 1;
     asked.add(hash);
-    const input = { query: { brand_id: brandId, influencer_email: address } };
-    const operation = 'identify_influencers_real_time';
-    const sent = await sendRepeatable({ client, gate }, { operation, input, read: readLookupAnswer });
+    const query = { brand_id: brandId, influencer_email: address };
+    const sent = await sendRepeatable(
+      { client, gate },
+      {
+        operation: 'identify_influencers_real_time',
+        input: { query },
+        read: (text, verdict, status) => readLookupAnswer(text, verdict, { status, asked: query }),
+      },
+    );
     if (sent === null) return;
     const answer = toAnswer(sent, address);
     // `sendRepeatable` has counted the others.

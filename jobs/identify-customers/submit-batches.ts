@@ -1,3 +1,4 @@
+import type { Verdict } from '../../src/core/http/exchange.ts';
 import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import type { Outcome } from '../../src/core/ledger.ts';
 import {
@@ -171,8 +172,12 @@ export async function submitBatches(
 function toRequest({ influencerList, brandId }: WaitingBatch, sourceType: string | null) {
   const label = sourceType === null ? '' : `,"source_type":${JSON.stringify(sourceType)}`;
   const body = `{"influencer_list":${influencerList},"brand_id":${brandId}${label}}`;
-  const input = { body };
-  return { operation: 'identify_influencers', input, read: readBatchAnswer, isDivisible: true } as const;
+  return {
+    operation: 'identify_influencers',
+    input: { body },
+    read: (text: string, verdict: Verdict) => readBatchAnswer(text, verdict, body),
+    isDivisible: true,
+  } as const;
 }
 
 /** The error of a run if the service accepts no batch at all. */

@@ -190,7 +190,14 @@ async function repeatable(
 ): Promise<Result> {
   const sent = await sendRepeatable(
     { client: open(place), gate },
-    { operation, input, read: operation.startsWith('update_') ? readUpdateAnswer : readBatchAnswer },
+    {
+      operation,
+      input,
+      read: (text, verdict) =>
+        operation.startsWith('update_')
+          ? readUpdateAnswer(text, verdict)
+          : readBatchAnswer(text, verdict, input.body ?? ''),
+    },
   );
   const isProcessed = await wasProcessed(place, operation);
   const kind = sent?.outcome.kind ?? 'not_asked';
@@ -203,7 +210,11 @@ async function lookUp(place: Place, email: string) {
   const operation = 'identify_influencers_real_time';
   const sent = await sendRepeatable(
     { client: open(place), gate },
-    { operation, input, read: readLookupAnswer },
+    {
+      operation,
+      input,
+      read: (text, verdict, status) => readLookupAnswer(text, verdict, { status, asked: input.query }),
+    },
   );
   if (sent?.outcome.kind !== 'accepted' || sent.exchange.kind !== 'answer') return sent?.outcome.kind ?? '';
   return readProfile(sent.exchange.text);

@@ -36,8 +36,15 @@ export type Verdict = {
   readonly reason: string | null;
   /** True if the status means that what was asked for does not exist. */
   readonly isNotFound: boolean;
-  /** What of a 2xx answer is not known to mean yes, to follow its status. Omitted: nothing. */
-  readonly doubt?: string;
+  /** What of a 2xx answer is not known to mean yes. Omitted: nothing. */
+  readonly doubts?: readonly AnswerDoubt[];
+};
+
+export type AnswerDoubt = {
+  /** What is not known, to follow the status: `whose message says "queued"`. */
+  readonly why: string;
+  /** The word that it is about, in lower case. Null if it is about none. */
+  readonly word: string | null;
 };
 
 export type ListPage = {

@@ -10,6 +10,11 @@ export const click: EffectKind = {
   subject: sql`${detail('clicks')} || ' clicks of ' || (${detail('target')}) || ' on ' || (${detail('day')}) || coalesce(' from ' || nullif(${detail('country')}, ''), '')`,
   namesDeal: true,
   readAcceptance: namesItsDeal,
+  findContradiction({ new_clicks_value: total }, { increase_clicks: added }) {
+    return Number(total ?? Number.NaN) < Number(added)
+      ? 'that counts fewer clicks than were sent'
+      : undefined;
+  },
 };
 
 /**

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { bodySql } from './body-sql.ts';
 import { detail, type EffectKind, keyOf, namesItsDeal } from './effect.ts';
+import { isOther } from './find-other.ts';
 
 /** A deal that is created in a dealflow. */
 export const deal: EffectKind = {
@@ -10,6 +11,10 @@ export const deal: EffectKind = {
   subject: sql`'deal of ' || (${detail('handle')}) || ' on ' || (${detail('platform')})`,
   namesDeal: true,
   readAcceptance: namesItsDeal,
+  findContradiction({ deal_id: id, deal_page_url: page }) {
+    const [, named] = /\/deal\/([^/?#]+)/.exec(typeof page === 'string' ? page : '') ?? [];
+    return isOther(id, named) ? 'whose page is that of another deal' : undefined;
+  },
 };
 
 /**

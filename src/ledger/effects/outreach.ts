@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { bodySql } from './body-sql.ts';
-import { type EffectKind, keyOf } from './effect.ts';
+import { type EffectKind, keyOf, usualInQueue } from './effect.ts';
 
 /** A batch of influencers who are added to an outreach campaign. */
 export const outreach: EffectKind = {
@@ -9,10 +9,17 @@ export const outreach: EffectKind = {
   referenceMember: null,
   subject: sql`json_array_length(e.body::json -> 'influencer_ids') || case json_array_length(e.body::json -> 'influencer_ids') when 1 then ' influencer' else ' influencers' end || ' for outreach ' || (e.body::json ->> 'outreach_id')`,
   namesDeal: false,
+  // Its counts say how many were added.
+  usualWords: [...usualInQueue, 'added'],
   readAcceptance({ total_added: added, duplicates_ignored: duplicates }) {
     if (!Number.isSafeInteger(added)) return null;
     const known = Number.isSafeInteger(duplicates) ? `, ${duplicates} already in the account` : '';
     return { dealId: null, collabId: null, message: `${added} added${known}` };
+  },
+  findContradiction({ total_added: added, duplicates_ignored: duplicates }, { influencer_ids: ids }) {
+    if (!Array.isArray(ids)) return undefined;
+    const isWhole = Number(added) >= 0 && Number(added) + Number(duplicates ?? 0) === ids.length;
+    return isWhole ? undefined : 'that counts more or fewer influencers than were sent';
   },
 };
 

@@ -1,8 +1,10 @@
 import type { Exchange, Verdict } from '../../core/http/exchange.ts';
-import { parseJson, parseObject } from '../../core/json/exact-json.ts';
+import { isObject, parseJson, parseObject } from '../../core/json/exact-json.ts';
 import type { Outcome } from '../../core/ledger.ts';
 import { judge } from '../../service/description/verdict.ts';
 import { parseRetryAfter } from '../../service/retry-after.ts';
+import { usualInQueue } from '../effects/effect.ts';
+import { findOther } from '../effects/find-other.ts';
 import { isUnclearProfile } from './read-profile.ts';
 
 /** What the body of a 2xx answer says: the request was accepted, it was refused, or nothing reliable. */
@@ -69,7 +71,7 @@ export function classify(exchange: Exchange, options: ClassifyOptions): Outcome 
     return {
       kind: 'in_doubt',
       httpStatus: status,
-      reason: `HTTP ${status} ${verdict.doubt ?? 'that does not say yes'}`,
+      reason: `HTTP ${status} ${findDoubt(verdict) ?? 'that does not say yes'}`,
     };
   const message = verdict.reason;
   if (isRefusal(status, text, { verdict, isRepeatable, isDivisible }))
@@ -106,6 +108,11 @@ function statedTime(date: string | string[] | undefined): Date | null {
   return Number.isNaN(time.getTime()) ? null : time;
 }
 
+/** The first doubt of an answer that is about none of the words that its operation usually answers. */
+export function findDoubt({ doubts = [] }: Verdict, usualWords: readonly string[] = []): string | undefined {
+  return doubts.find(({ word }) => word === null || !usualWords.includes(word))?.why;
+}
+
 /** Says that there is nothing, and that nothing is missing. */
 const NO_CONTENT = 204;
 
@@ -120,24 +127,47 @@ export function readUpdateAnswer(text: string, verdict: Verdict): Said {
   return verdict.isStated || parseObject(text) !== null ? { kind: 'taken' } : NOTHING;
 }
 
-/** Reads the answer to a batch: a no is a refusal, a yes is a `message` or `success`, and anything else is unclear. */
-export function readBatchAnswer(text: string, verdict: Verdict): Said {
+/**
+ * Reads the answer to a batch: a no is a refusal, a yes is a `message` or `success` of which nothing is doubtful and that
+ * is about no other batch, and anything else is unclear.
+ *
+ * @param sent the body of the request.
+ */
+export function readBatchAnswer(text: string, verdict: Verdict, sent: string): Said {
   const said = readUpdateAnswer(text, verdict);
-  const { message, success } = parseObject(text) ?? {};
-  const isYes =
-    verdict.isStated || success !== undefined || (typeof message === 'string' && message.trim() !== '');
-  return said.kind === 'taken' && !isYes ? { kind: 'nothing', why: 'without a message or success' } : said;
+  if (said.kind !== 'taken' || verdict.isStated) return said;
+  const answer = parseObject(text) ?? {};
+  const { message, success } = answer;
+  if (success === undefined && (typeof message !== 'string' || message.trim() === ''))
+    return { kind: 'nothing', why: 'without a message or success' };
+  const doubt = findDoubt(verdict, usualInQueue);
+  if (doubt !== undefined) return { kind: 'nothing', why: doubt };
+  const other = findOther(parseObject(sent) ?? {}, answer);
+  return other === null ? said : { kind: 'nothing', why: `that names another ${other} than the request` };
 }
+
+/** Words with which a service says that there is nobody. */
+const usualOfNobody = ['no', 'not', 'unknown', 'exist', 'exists'];
 
 /**
  * Reads the answer to a look-up: JSON that says clearly whether somebody is an influencer. No body says so only if the
  * status states that there is none, or the description that this is a yes.
+ *
+ * @param asked the query of the request.
  */
-export function readLookupAnswer(text: string, verdict: Verdict, status: number): Said {
+export function readLookupAnswer(
+  text: string,
+  verdict: Verdict,
+  { status, asked }: { readonly status: number; readonly asked: Readonly<Record<string, unknown>> },
+): Said {
   if (verdict.kind === 'no') return { kind: 'nothing', why: `with a refusal: ${verdict.reason}` };
   if (text.trim() === '') return status === NO_CONTENT || verdict.isStated ? { kind: 'taken' } : NOTHING;
   const answer = parseJson(text);
   if (answer === undefined) return NOTHING;
-  const why = 'that does not say whether this is an influencer';
-  return isUnclearProfile(answer) ? { kind: 'nothing', why } : { kind: 'taken' };
+  const why = isUnclearProfile(answer)
+    ? 'that does not say whether this is an influencer'
+    : findDoubt(verdict, usualOfNobody);
+  if (why !== undefined && !verdict.isStated) return { kind: 'nothing', why };
+  const other = isObject(answer) ? findOther(asked, answer) : null;
+  return other === null ? { kind: 'taken' } : { kind: 'nothing', why: `that names another ${other}` };
 }

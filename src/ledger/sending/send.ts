@@ -1,11 +1,12 @@
-import type { Verdict } from '../../core/http/exchange.ts';
+import type { Exchange, Verdict } from '../../core/http/exchange.ts';
 import { isObject, parseObject } from '../../core/json/exact-json.ts';
 import type { ClaimedEntry, Effect, Outcome } from '../../core/ledger.ts';
 import type { Client } from '../../service/client.ts';
 import { judge } from '../../service/description/verdict.ts';
 import { type Acceptance, namesItsDeal } from '../effects/effect.ts';
+import { findOther, isOther } from '../effects/find-other.ts';
 import { effects } from '../effects/index.ts';
-import { classify, type Said } from './classify.ts';
+import { classify, findDoubt, type Said } from './classify.ts';
 
 /** Posts a claimed entry once, and resolves to its outcome. */
 export type Send = (entry: ClaimedEntry) => Promise<Outcome>;
@@ -14,18 +15,32 @@ export type Send = (entry: ClaimedEntry) => Promise<Outcome>;
 export function createSender(client: Pick<Client, 'exchange'>): Send {
   return async ({ effect, body }) => {
     const exchange = await client.exchange(effects[effect].operation, { body });
-    return classify(exchange, {
+    const outcome = classify(exchange, {
       isRepeatable: false,
       read: (text, verdict) => readAnswer(effect, text, body, verdict),
       now: new Date(),
     });
+    const isNo = outcome.kind === 'rejected' || outcome.kind === 'throttled';
+    if (!isNo || exchange.kind === 'failure' || !contradictsItself(effect, exchange, body)) return outcome;
+    const { status: httpStatus } = exchange;
+    return { kind: 'in_doubt', httpStatus, reason: `HTTP ${httpStatus} with the body of an acceptance` };
   };
 }
 
+/** True if the status of an answer says no, and its body names the deal, as that of an acceptance does. */
+function contradictsItself(
+  effect: Effect,
+  { text, verdict }: Extract<Exchange, { readonly kind: 'answer' }>,
+  sent: string,
+): boolean {
+  if (verdict?.isStated === true || !effects[effect].namesDeal) return false;
+  return readAnswer(effect, text, sent).kind === 'taken';
+}
+
 /**
- * Reads the body of a 2xx answer for an effect. It confirms the effect only if nothing in it says no, if it names what
- * was credited or has what the description of the service states as a yes, and if it names no other deal or
- * collaboration than the request.
+ * Reads the body of a 2xx answer for an effect. It confirms the effect only if nothing in it says no or may mean it, if it
+ * names what was credited or has what the description of the service states as a yes, and if it is about nothing else
+ * than the request.
  *
  * @param sent the body of the request.
  */
@@ -35,20 +50,28 @@ export function readAnswer(
   sent: string,
   verdict: Verdict = judge({ status: 200, text }),
 ): Said {
+  const kind = effects[effect];
   const answer = parseObject(text);
   if (verdict.kind === 'no') return { kind: 'nothing', why: `that says no: ${verdict.reason}` };
   if (answer === null && !verdict.isStated) return { kind: 'nothing', why: 'without a JSON object' };
   const request = parseObject(sent) ?? {};
-  const acceptance =
-    effects[effect].readAcceptance(answer ?? {}) ?? (verdict.isStated ? statedYes(request) : null);
+  const acceptance = kind.readAcceptance(answer ?? {}) ?? (verdict.isStated ? statedYes(request) : null);
   if (acceptance === null) return { kind: 'nothing', why: 'that does not name what was credited' };
-  if (effects[effect].namesDeal && !verdict.isStated) {
-    if (verdict.doubt !== undefined) return { kind: 'nothing', why: verdict.doubt };
-    if (!namesWhatWasSent(request, acceptance))
+  if (!verdict.isStated) {
+    const why = findDoubt(verdict, kind.usualWords) ?? kind.findContradiction?.(answer ?? {}, request);
+    if (why !== undefined) return { kind: 'nothing', why };
+    const other = findOther(request, answer ?? {});
+    if (other !== null) return { kind: 'nothing', why: `that names another ${other} than the request` };
+    if (kind.namesDeal && !namesWhatWasSent(request, acceptance))
       return { kind: 'nothing', why: 'that does not name the deal or collaboration of the request' };
   }
-  const hasOther = Object.values(answer ?? {}).some((part) => isObject(part) && namesOther(part, acceptance));
-  if (hasOther || namesOther(request, acceptance))
+  const parts = [request, answer ?? {}, ...Object.values(answer ?? {}).filter(isObject)];
+  const { deal_info: deal } = answer ?? {};
+  // A note is accepted by a message that names no deal.
+  const dealId = acceptance.dealId ?? request.deal_id;
+  const collabId = acceptance.collabId ?? request.collab_id;
+  const isOfOther = isObject(deal) && isOther(deal.id, dealId);
+  if (isOfOther || parts.some((part) => isOther(part.deal_id, dealId) || isOther(part.collab_id, collabId)))
     return { kind: 'nothing', why: 'that names another deal or collaboration than the request' };
   return { kind: 'taken', ...acceptance };
 }
@@ -66,19 +89,4 @@ function namesWhatWasSent(
 ): boolean {
   if (typeof deal === 'string') return dealId !== null;
   return typeof collab !== 'string' || collabId !== null;
-}
-
-/** True if the request, or a part of the answer, is about another deal or collaboration. */
-function namesOther(one: Readonly<Record<string, unknown>>, { dealId, collabId }: Acceptance): boolean {
-  return isOther(one.deal_id, dealId) || isOther(one.collab_id, collabId);
-}
-
-/** True if both ids are known and differ. The service takes the address of a deal for its id. */
-function isOther(sent: unknown, named: string | null): boolean {
-  return typeof sent === 'string' && named !== null && lastPart(sent) !== lastPart(named);
-}
-
-function lastPart(id: string): string {
-  const path = /^https?:/i.test(id) ? (URL.parse(id)?.pathname ?? '') : '';
-  return path.split('/').findLast((part) => part !== '') ?? id;
 }

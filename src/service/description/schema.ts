@@ -247,7 +247,7 @@ export const serviceSchema = z
             ...['created', 'added', 'recorded', 'credited'],
           ])
           .describe(
-            'What the members of no_if_failed say when a request was carried out; upper or lower case does not matter, and a number from 200 to 299 says it, too. Any other value leaves an order, clicks or a new deal in doubt. Source: the careful choice.',
+            'What the members of no_if_failed say when a request was carried out; upper or lower case does not matter, and a number from 200 to 299 says it, too. Any other value leaves the request in doubt. Source: the careful choice.',
           ),
         doubt_if_said: z
           .array(name)
@@ -255,21 +255,13 @@ export const serviceSchema = z
           .default([
             ...['already', 'duplicate', 'duplicated', 'duplicates', 'exist', 'exists', 'existing', 'ignored'],
             ...['skipped', 'queued', 'pending', 'processing', 'scheduled', 'later', 'partial', 'partially'],
-            ...[
-              'not',
-              'no',
-              'cannot',
-              'unable',
-              'unknown',
-              'invalid',
-              'failed',
-              'rejected',
-              'denied',
-              'error',
-            ],
+            ...['not', 'no', 'cannot', 'unable', 'unknown', 'invalid', 'unsupported', 'missing', 'instead'],
+            ...['fail', 'fails', 'failed', 'failure', 'error', 'rejected', 'refused', 'denied', 'declined'],
+            ...['cancelled', 'canceled', 'blocked', 'expired', 'exceeded', 'paused', 'inactive', 'closed'],
+            ...['reason', 'warning', 'warnings'],
           ])
           .describe(
-            'Words that leave an order, clicks or a new deal in doubt if the reason of a 2xx answer contains one, or the name of a member that is not empty. Source: the careful choice.',
+            'Words that leave a request in doubt if the reason of a 2xx answer contains one, or the name of a member that is not empty. Those of a queue (queued, duplicates) are usual for influencers and customers that are submitted, and those that deny (no, not) for the look-up of one. Source: the careful choice.',
           ),
       })
       .prefault({})

@@ -118,7 +118,8 @@ export function fromServiceAnswer(
 function withInner(verdict: Verdict, inner: Verdict): Verdict {
   if (verdict.kind !== 'yes') return verdict;
   if (inner.kind === 'no') return inner;
-  return verdict.isStated || inner.doubt === undefined ? verdict : { ...verdict, doubt: inner.doubt };
+  if (verdict.isStated || inner.doubts === undefined) return verdict;
+  return { ...verdict, doubts: [...(verdict.doubts ?? []), ...inner.doubts] };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../core/http/exchange.ts';
+import type { AnswerDoubt, Verdict } from '../../core/http/exchange.ts';
 import { hasRepeatedMember, isObject, numberText, parseJson } from '../../core/json/exact-json.ts';
 import { readErrorText } from '../read-error.ts';
 import { memberAt, valueAt } from './member-paths.ts';
@@ -45,13 +45,13 @@ export function judge(
     }
     if (answers.doubt.includes(status)) return { ...about, kind: 'unclear' };
     if (parsed !== undefined && hasRepeatedMember(text, parsed))
-      return { ...about, kind: 'unclear', doubt: 'that has a member twice' };
+      return { ...about, kind: 'unclear', doubts: [{ why: 'that has a member twice', word: null }] };
     if (yes !== null) {
       const isYes = saysYes(yes, status, parsed);
       return { ...about, kind: isYes ? 'yes' : 'unclear', isStated: isYes };
     }
-    const doubt = isObject(parsed) ? findDoubt(parsed, rules) : null;
-    return doubt === null ? { ...about, kind: 'yes' } : { ...about, kind: 'yes', doubt };
+    const doubts = isObject(parsed) ? findDoubts(parsed, rules) : [];
+    return { ...about, kind: 'yes', ...(doubts.length > 0 && { doubts }) };
   }
   const reason = readErrorText(text, answers.reasons);
   const kind = answers.doubt.includes(status) && sign === null ? 'unclear' : (sign?.kind ?? 'other');
@@ -73,8 +73,8 @@ type Rules = {
   /** Texts are in lower case. */
   readonly done: ReadonlySet<unknown>;
   readonly doubtful: ReadonlySet<string>;
-  /** The word of doubt in texts that were read before. */
-  readonly known: Map<string, string | null>;
+  /** The words of doubt in texts that were read before. */
+  readonly known: Map<string, readonly string[]>;
 };
 
 const prepared = new WeakMap<ServiceDescription, Rules>();
@@ -144,28 +144,41 @@ function deniesItself(part: Readonly<Record<string, unknown>>, { yes, filled }: 
 
 /**
  * Finds what in an answer is not known to mean that the request was carried out: a result with another value than the
- * known ones, a reason with a word of doubt, a member whose name is one and that is not empty, and a result such as
- * `created: false`.
+ * known ones, a reason with a word of doubt, a member whose name is one and that is not empty, a result such as
+ * `created: false` or `orders_added: 0`, and one of several results that says no.
  */
-function findDoubt(answer: Readonly<Record<string, unknown>>, rules: Rules): string | null {
+function findDoubts(answer: Readonly<Record<string, unknown>>, rules: Rules): readonly AnswerDoubt[] {
+  const found: AnswerDoubt[] = [];
   for (const names of rules.failed) {
     const value = memberAt(answer, names);
-    if (value !== undefined && !saysDone(value, rules)) return `with an unknown ${names.join('.')}`;
+    if (value === undefined || saysDone(value, rules)) continue;
+    const word = folded(value);
+    found.push({ why: `with an unknown ${names.join('.')}`, word: typeof word === 'string' ? word : null });
   }
   for (const names of rules.reasons) {
     const value = memberAt(answer, names);
     if (!isFilled(value)) continue;
     const said = typeof value === 'string' ? value : toText(value);
-    if (said === null) return `whose ${names.join('.')} cannot be read`;
-    const word = findWord(said, rules);
-    if (word !== null) return `whose ${names.join('.')} says "${word}"`;
+    if (said === null) found.push({ why: `whose ${names.join('.')} cannot be read`, word: null });
+    else
+      for (const word of findWords(said, rules))
+        found.push({ why: `whose ${names.join('.')} says "${word}"`, word });
   }
   for (const name in answer) {
     const value = answer[name];
-    if (value === false ? rules.done.has(folded(name)) : isFilled(value) && findWord(name, rules) !== null)
-      return 'with a member that denies or doubts it';
+    const words = isFilled(value) ? findWords(name, rules) : findDenied(name, value, rules);
+    for (const word of words) found.push({ why: 'with a member that denies or doubts it', word });
+    if (Array.isArray(value) && value.some((one) => isObject(one) && saysNo(one, rules)))
+      found.push({ why: 'with a result that says no', word: null });
   }
-  return null;
+  return found;
+}
+
+/** The words that say that it was done, in the name of a member that says that it was not. */
+function findDenied(name: string, value: unknown, { done }: Rules): readonly string[] {
+  if (done.has(folded(name)) && value !== undefined) return [name.toLowerCase()];
+  if (value !== false && numberText(value) !== '0') return [];
+  return wordsOf(name).filter((word) => done.has(word));
 }
 
 /** @returns null for what is nested deeper than the stack. */
@@ -192,19 +205,23 @@ const LONGEST_KNOWN = 200;
 
 const WORD = /\p{L}+(?:['’]t)?/gu;
 
-/** @returns the first word of doubt in a text, or in a name (`alreadyExists`, `is_duplicate`). */
-function findWord(text: string, { doubtful, known }: Rules): string | null {
+/** @returns the words of doubt in a text, or in a name (`alreadyExists`, `is_duplicate`). */
+function findWords(text: string, { doubtful, known }: Rules): readonly string[] {
   const before = known.get(text);
   if (before !== undefined) return before;
+  const found = wordsOf(text).filter((word) => doubtful.has(word) || /n['’]t$/.test(word));
+  if (known.size >= MOST_KNOWN) known.clear();
+  if (text.length <= LONGEST_KNOWN) known.set(text, found);
+  return found;
+}
+
+/** The words of a text, or of a name, in lower case. */
+function wordsOf(text: string): readonly string[] {
   const apart = text
     .slice(0, MAX_READ)
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .toLowerCase();
-  const words = [...apart.matchAll(WORD)].map(([word]) => word);
-  const found = words.find((word) => doubtful.has(word) || /n['’]t$/.test(word)) ?? null;
-  if (known.size >= MOST_KNOWN) known.clear();
-  if (text.length <= LONGEST_KNOWN) known.set(text, found);
-  return found;
+  return [...apart.matchAll(WORD)].map(([word]) => word);
 }
 
 function saysFailed(value: unknown): boolean {

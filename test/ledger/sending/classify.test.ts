@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../src/core/http/exchange.ts';
-import type { Effect, Outcome } from '../../../src/core/ledger.ts';
+import type { ClaimedEntry, Effect, Outcome } from '../../../src/core/ledger.ts';
 import { classify } from '../../../src/ledger/sending/classify.ts';
-import { readAnswer } from '../../../src/ledger/sending/send.ts';
+import { createSender, readAnswer } from '../../../src/ledger/sending/send.ts';
 import { specifiedService } from '../../../src/service/description/schema.ts';
 import { judge } from '../../../src/service/description/verdict.ts';
 
@@ -11,6 +11,11 @@ const now = new Date('2026-05-01T00:00:00Z');
 function classifyFor(effect: Effect, exchange: Exchange, sent = '{}'): Outcome {
   return classify(exchange, { isRepeatable: false, read: (text) => readAnswer(effect, text, sent), now });
 }
+
+const ORDER = JSON.stringify({
+  ...{ deal_id: 'D1', influencer_handle: 'ada.test', brand_id: 4819 },
+  ...{ order_id: '1001', order_revenue: 100.5, currency: 'EUR' },
+});
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}): Exchange {
   return { kind: 'answer', status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) };
@@ -101,6 +106,15 @@ describe('an exchange that posted a referral', () => {
       'with a member that denies or doubts it',
     ],
     ['a member that denies', { deal_id: 'D1', created: false }, 'with a member that denies or doubts it'],
+    ['a count of nothing', { deal_id: 'D1', orders_added: 0 }, 'with a member that denies or doubts it'],
+    ['a flag that denies', { deal_id: 'D1', isSuccess: false }, 'with a member that denies or doubts it'],
+    ['a warning', { deal_id: 'D1', warnings: ['no USD'] }, 'with a member that denies or doubts it'],
+    [
+      'a result that failed',
+      { deal_id: 'D1', results: [{ status: 'failed' }] },
+      'with a result that says no',
+    ],
+    ['a result with an error', { deal_id: 'D1', results: [{ error: 'x' }] }, 'with a result that says no'],
   ])('is in doubt, with what is not known, if a 2xx that names the deal has %s', (_what, body, why) => {
     const sent = JSON.stringify({ deal_id: 'D1', order_id: '1' });
     const outcome = { kind: 'in_doubt', httpStatus: 200, reason: `HTTP 200 ${why}` };
@@ -125,10 +139,10 @@ describe('an exchange that posted a referral', () => {
     'is no doubt if a service that ignores repeated orders says that it has this one: %j',
     (said) => {
       const repeated = { status: 200, text: JSON.stringify({ deal_id: 'D1', ...said }) };
-      expect(judge(repeated).doubt).toBeDefined();
+      expect(judge(repeated).doubts).toBeDefined();
       const ignoring = { ...specifiedService, duplicate_orders: 'ignored' } as const;
       expect(judge(repeated, ignoring)).toMatchObject({ kind: 'yes' });
-      expect(judge(repeated, ignoring).doubt).toBeUndefined();
+      expect(judge(repeated, ignoring).doubts).toBeUndefined();
     },
   );
 
@@ -171,6 +185,42 @@ describe('an exchange that posted a referral', () => {
     const byPage = JSON.stringify({ deal_id: 'https://app.example/deal/D1/?tab=2' });
     expect(classifyFor('referral', answer(200, { deal_id: 'D1' }), byPage).kind).toBe('accepted');
     expect(classifyFor('referral', answer(200, { deal_id: 'D3' }), byPage).kind).toBe('in_doubt');
+  });
+
+  it.each([
+    ['order', { order_id: '9999' }, 'order_id'],
+    ['order in a part', { order: { order_id: '9999' } }, 'order_id'],
+    ['amount', { order_revenue: 10.05 }, 'order_revenue'],
+    ['currency', { currency: 'USD' }, 'currency'],
+    ['brand', { brand_id: '77' }, 'brand_id'],
+    ['influencer', { deal_info: { influencer_handle: 'eve.test' } }, 'influencer_handle'],
+  ])('is in doubt if a 2xx names another %s than the request', (_what, said, member) => {
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1', ...said }), ORDER)).toMatchObject({
+      kind: 'in_doubt',
+      reason: `HTTP 200 that names another ${member} than the request`,
+    });
+  });
+
+  it('is accepted if a 2xx repeats the request in another spelling', () => {
+    const body = { order_id: 1001, order_revenue: '100.50', currency: 'eur', influencer_handle: '@Ada.Test' };
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1', ...body }), ORDER).kind).toBe('accepted');
+    const other = { deal_id: 'D1', deal_info: { id: 'D2' } };
+    expect(classifyFor('referral', answer(200, other), ORDER).kind).toBe('in_doubt');
+  });
+
+  it.each([400, 404, 429])('is in doubt if a %i has the body of an acceptance', async (status) => {
+    const send = async (body: unknown) =>
+      createSender({ exchange: async () => answer(status, body) })({
+        effect: 'referral',
+        body: ORDER,
+      } as ClaimedEntry);
+    expect(await send({ deal_id: 'D1', message: 'Order added' })).toEqual({
+      kind: 'in_doubt',
+      httpStatus: status,
+      reason: `HTTP ${status} with the body of an acceptance`,
+    });
+    const refusal = await send({ deal_id: 'D1', message: 'The order was not added' });
+    expect(refusal.kind).toBe(status === 429 ? 'throttled' : 'rejected');
   });
 
   it.each([
@@ -285,6 +335,55 @@ it('a note is accepted by the message of the answer, because that contains nothi
     kind: 'accepted',
     message: 'for [address] \ufffd',
   });
+});
+
+it('a note is in doubt if its message denies it, or the answer is about another deal', () => {
+  const sent = '{"deal_id":"D1","note_description":"x"}';
+  const said = (body: unknown) => classifyFor('note', answer(200, body), sent).kind;
+  expect(said({ message: 'created', deal_id: 'D1' })).toBe('accepted');
+  expect(said({ message: 'Deal not found' })).toBe('in_doubt');
+  expect(said({ message: 'created', status: 'pending' })).toBe('in_doubt');
+  expect(said({ message: 'created', note: { deal_id: 'D2' } })).toBe('in_doubt');
+});
+
+it('a new deal is in doubt if the answer has the page, the code or the influencer of another one', () => {
+  const sent = '{"influencer_handle":"ada.test","dealflow_id":"F1","code":"ADA10"}';
+  const said = (body: object) =>
+    classifyFor('create_deal', answer(200, { deal_id: 'D9', ...body }), sent).kind;
+  expect(said({ deal_page_url: 'https://app.example/deal/D9?tab=1', code: 'ada10' })).toBe('accepted');
+  expect(said({ deal_page_url: 'https://app.example/deal/D8' })).toBe('in_doubt');
+  expect(said({ code: 'ADA10-2' })).toBe('in_doubt');
+  expect(said({ deal_info: { influencer_handle: 'eve.test' } })).toBe('in_doubt');
+});
+
+it('clicks are in doubt if the deal has fewer clicks after them than were sent', () => {
+  const said = (total: unknown) =>
+    classifyFor(
+      'click',
+      answer(200, { deal_id: 'D1', new_clicks_value: total }),
+      '{"deal_id":"D1","increase_clicks":7}',
+    ).kind;
+  expect([7, '20', null].map(said)).toEqual(['accepted', 'accepted', 'accepted']);
+  expect([0, 6, '3'].map(said)).toEqual(['in_doubt', 'in_doubt', 'in_doubt']);
+});
+
+it('a submission is in doubt if its counts do not add up to the influencers that were sent', () => {
+  const sent = '{"outreach_id":"O1","influencer_ids":["u1","u2","u3"],"platform":"tiktok"}';
+  const said = (added: unknown, ignored?: unknown, more = {}) =>
+    classifyFor(
+      'outreach',
+      answer(200, { total_added: added, duplicates_ignored: ignored, success: true, ...more }),
+      sent,
+    ).kind;
+  expect([said(3, 0), said(0, 3), said(3), said(2, 1, { message: 'scheduled, 1 duplicate' })]).toEqual([
+    ...['accepted', 'accepted', 'accepted', 'accepted'],
+  ]);
+  expect([said(0, 0), said(1, 1), said(1), said(5, 0), said(-1, 4)]).toEqual([
+    ...['in_doubt', 'in_doubt', 'in_doubt', 'in_doubt', 'in_doubt'],
+  ]);
+  expect(said(3, 0, { invalid_ids: ['u3'] })).toBe('in_doubt');
+  expect(said(3, 0, { influencer_ids: ['u7'] })).toBe('in_doubt');
+  expect(said(3, 0, { outreach_id: 'O2' })).toBe('in_doubt');
 });
 
 it('a click is accepted by the deal that received it', () => {

@@ -17,6 +17,11 @@ import { judge } from '../../../src/service/description/verdict.ts';
 const classifyRepeatable = (exchange: Exchange, read: ClassifyOptions['read']) =>
   classify(exchange, { isRepeatable: true, isDivisible: true, read, now: new Date(0) });
 
+const readBatch: ClassifyOptions['read'] = (text, verdict) =>
+  readBatchAnswer(text, verdict, '{"influencer_list":["mia@example.com"],"brand_id":4819}');
+const readLookup: ClassifyOptions['read'] = (text, verdict, status) =>
+  readLookupAnswer(text, verdict, { status, asked: { influencer_email: 'mia@example.com', brand_id: 4819 } });
+
 const answer = (status: number, text: string, headers = {}) =>
   ({ kind: 'answer', status, text, headers }) as const;
 
@@ -36,6 +41,15 @@ describe('the outcome of an exchange for a batch of customers', () => {
     ['nothing', answer(200, ''), { kind: 'in_doubt' }],
     ['a list', answer(200, '[]'), { kind: 'in_doubt' }],
     ['an object that says nothing', answer(200, '{}'), { kind: 'in_doubt' }],
+    ['a message that denies', answer(200, '{"message":"No contacts were queued"}'), { kind: 'in_doubt' }],
+    ['some that failed', answer(200, '{"message":"queued","rejected":2}'), { kind: 'in_doubt' }],
+    ['another brand', answer(200, '{"message":"queued","brand_id":77}'), { kind: 'in_doubt' }],
+    ['an unknown status', answer(200, '{"message":"queued","status":"frozen"}'), { kind: 'in_doubt' }],
+    [
+      'a queue',
+      answer(202, '{"message":"queued, 2 duplicates skipped","status":"pending"}'),
+      { kind: 'accepted' },
+    ],
     ['an empty message', answer(200, '{"message":" "}'), { kind: 'in_doubt' }],
     ['success without a message', answer(200, '{"success":true}'), { kind: 'accepted' }],
     ['a refusal', answer(422, '{"error":"bad"}'), { kind: 'rejected', message: 'bad', stopsGate: false }],
@@ -55,13 +69,13 @@ describe('the outcome of an exchange for a batch of customers', () => {
       { kind: 'not_written' },
     ],
   ])('%s', (_what, exchange, outcome) => {
-    expect(classifyRepeatable(exchange, readBatchAnswer)).toMatchObject(outcome);
+    expect(classifyRepeatable(exchange, readBatch)).toMatchObject(outcome);
   });
 
   test('a batch, or an update, is also answered by what the description of the service states as a yes, whatever it contains', () => {
     const verdict = judge(answer(200, ''), specifiedService, { statuses: [200], path: null, values: null });
     for (const text of ['', '{}', '<html>', '[]'])
-      for (const read of [readBatchAnswer, readUpdateAnswer])
+      for (const read of [readBatch, readUpdateAnswer])
         expect(classifyRepeatable({ ...answer(200, text), verdict }, read).kind, text).toBe('accepted');
     const updated = (text: string) => classifyRepeatable(answer(200, text), readUpdateAnswer);
     expect(['{}', '{"message":" "}', '[]', ''].map((text) => updated(text).kind)).toEqual([
@@ -72,7 +86,7 @@ describe('the outcome of an exchange for a batch of customers', () => {
 
   test('the page of a gateway that finds it too large is a refusal only if a smaller request may pass', () => {
     const exchange = answer(413, '<html>413</html>');
-    const options = { isRepeatable: true, read: readLookupAnswer, now: new Date(0) };
+    const options = { isRepeatable: true, read: readLookup, now: new Date(0) };
     expect(classify(exchange, options).kind).toBe('in_doubt');
     expect(classify(exchange, { ...options, isDivisible: true }).kind).toBe('rejected');
   });
@@ -85,9 +99,10 @@ describe('the outcome of an exchange for a batch of customers', () => {
     '{"is_influencer":"no","followers":10}',
     '{"is_influencer":null,"username":" ","fullname":null}',
     '{"message":"nobody"}',
-    '{"user_id":77}',
+    '{"message":"No influencer found"}',
+    '{"user_id":77,"influencer_email":"Mia@example.com"}',
   ])('a look-up is answered by JSON that says whether it is an influencer: %s', (text) => {
-    expect(classifyRepeatable(answer(200, text), readLookupAnswer).kind).toBe('accepted');
+    expect(classifyRepeatable(answer(200, text), readLookup).kind).toBe('accepted');
   });
 
   test.each([
@@ -103,14 +118,18 @@ describe('the outcome of an exchange for a batch of customers', () => {
     '{"is_influencer":null,"followers":1200}',
     '{"user_id":{"id":77}}',
     '{"found":false}',
+    '{"message":"Brand not found"}',
+    '{"message":"Still processing"}',
+    '{"is_influencer":false,"status":"pending"}',
+    '{"is_influencer":true,"user_id":"7","influencer_email":"eve@example.com"}',
   ])('a look-up is not answered by anything else: %s', (text) => {
-    expect(classifyRepeatable(answer(200, text), readLookupAnswer).kind).toBe('in_doubt');
+    expect(classifyRepeatable(answer(200, text), readLookup).kind).toBe('in_doubt');
   });
 
   test('a look-up without a body is answered only by a status that states it, or by the description', () => {
-    expect(classifyRepeatable(answer(204, ''), readLookupAnswer).kind).toBe('accepted');
+    expect(classifyRepeatable(answer(204, ''), readLookup).kind).toBe('accepted');
     const verdict = judge(answer(200, ''), specifiedService, { statuses: [200], path: null, values: null });
-    expect(classifyRepeatable({ ...answer(200, ''), verdict }, readLookupAnswer).kind).toBe('accepted');
+    expect(classifyRepeatable({ ...answer(200, ''), verdict }, readLookup).kind).toBe('accepted');
   });
 });
 
@@ -205,7 +224,7 @@ describe('a repeatable request', () => {
     const client = { exchange: async () => exchanges[asked++] ?? lost };
     const sent = await sendRepeatable(
       { client, gate: gate as unknown as RequestGate, ...(options.begin && { begin: options.begin }) },
-      { operation: 'identify_influencers', input: {}, read: readBatchAnswer },
+      { operation: 'identify_influencers', input: {}, read: readBatch },
     );
     return { asked, reported, unanswered, outcome: sent?.outcome.kind ?? null };
   }
