@@ -25,11 +25,18 @@ export function readRecords(shape: RecordShape, list: FoundList): Listing {
   }
   const records = new Map<string, ReadRecord>();
   const unreadable: NotARecord[] = [];
+  const contradicted = new Set<string>();
   for (const item of list.items) {
-    const read = readRecord(shape, redact(item, shape.isAboutPerson));
-    if (isRecord(read)) records.set(read.id, read);
-    else unreadable.push(read);
+    const raw = redact(item, shape.isAboutPerson);
+    const read = readRecord(shape, raw);
+    if (!isRecord(read)) unreadable.push(read);
+    else if ((records.get(read.id) ?? read).rowHash === read.rowHash) records.set(read.id, read);
+    else {
+      contradicted.add(read.id);
+      unreadable.push({ reason: 'it is listed twice, with different values', raw });
+    }
   }
+  for (const id of contradicted) records.delete(id);
   const problem =
     list.problem ??
     (unreadable.length > 0

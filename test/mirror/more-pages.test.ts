@@ -160,6 +160,34 @@ describe('the list of brands', () => {
       'contains 3 of 9',
     ],
     ['it is as long as a page', () => ({ body: range(1, 10) }), 'as many as a full page'],
+    ['it has more than its total', () => ({ body: { items: range(1, 3), total: 2 } }), 'answer says 2'],
+    ['it doubts itself', () => ({ body: { items: range(1, 3), status: 'partial' } }), 'unknown status'],
+    ['it says so in camel case', () => ({ body: { items: range(1, 3), hasMore: true } }), 'has_more'],
+    ['it denies that it is whole', () => ({ body: { items: range(1, 3), is_last: false } }), 'is_last'],
+    [
+      'a total is two levels below',
+      () => ({ body: { items: range(1, 3), meta: { page: { total: 9 } } } }),
+      'contains 3 of 9',
+    ],
+    [
+      'a page repeats a part of another, because an item moved',
+      (page) => ({
+        body: page === 1 ? { items: range(1, 3), next_page: 2 } : { items: [...range(3, 3), ...range(5, 6)] },
+      }),
+      'repeats a part',
+    ],
+    [
+      'its total changes, because an item was removed',
+      (page) => ({
+        body: { items: page === 1 ? range(1, 3) : range(5, 6), page, total: page === 1 ? 6 : 5 },
+      }),
+      'had 6 items, and 5',
+    ],
+    [
+      'it names a brand twice, with two names',
+      () => ({ body: [...range(1, 3), { id: '1', name: 'Other' }] }),
+      '1 of 4 items could not be read',
+    ],
     ['its pages repeat', () => ({ body: { items: range(1, 3), next_page: 2 } }), 'page 2 repeats'],
     [
       'a later page fails',
@@ -174,6 +202,9 @@ describe('the list of brands', () => {
     const { exitCode, report } = await run();
     expect([exitCode, report.details.problems.join()]).toEqual([3, expect.stringContaining(problem)]);
     expect(await known(db)).toEqual(['12 there']);
+    expect(await rowsOf(db, "select name from mirror.brands where brand_id = '1'")).toEqual([
+      { name: 'Brand 1' },
+    ]);
   });
 });
 

@@ -51,6 +51,8 @@ export type ListPage = {
   readonly items: readonly unknown[];
   /** Null if the list is whole, as far as this page shows. */
   readonly next: NextPage | null;
+  /** What of the answer is not known to mean yes, to follow "an answer". Omitted: nothing. */
+  readonly doubt?: string;
 };
 
 export type NextPage = {

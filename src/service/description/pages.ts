@@ -65,12 +65,15 @@ export function findNextPage(
     const stated = filled.map((name) => statedQuery(name, { said, path })).find((query) => query !== null);
     return more(`the answer says that there is more (${filled[0]})`, stated ?? next);
   }
+  const denied = lists.whole.find((name) => ['false', '0'].includes(String(valueAt(said, name))));
+  if (denied !== undefined) return more(`the answer says that it is not whole (${denied})`, next);
   const pages = numberIn(said, lists.pages);
   if (pages !== null && pages > (at ?? 1)) return more(`the answer is page ${at ?? 1} of ${pages}`, next);
   const total = numberIn(said, lists.totals);
   const all = total ?? numberIn(said, lists.counts) ?? 0;
   if (all > items) return more(`the list contains ${items} of ${plural(all, 'item')}`, next, { total: all });
-
+  if (total !== null && total < items)
+    return more(`the list contains ${plural(items, 'item')}, and the answer says ${total}`, null);
   const isStated =
     total !== null || pages !== null || lists.more.some((name) => valueAt(said, name) !== undefined);
   const size = numberIn(said, lists.page_size);
@@ -101,17 +104,24 @@ export async function joinPages(
   const seen = new Set<string>();
   let page = first;
   let asked: Query = {};
+  // An item that is moved or removed meanwhile moves others to a page that was read before.
+  let doubt: string | null = null;
   for (let number = 1; ; number += 1) {
     const before = seen.size;
-    for (const item of page.items) seen.add(JSON.stringify(item));
-    if (number > 1 && page.items.length > 0 && seen.size === before)
+    const own = new Set(page.items.map((item) => JSON.stringify(item)));
+    for (const item of own) seen.add(item);
+    if (number > 1 && own.size > 0 && seen.size === before)
       return { items, problem: `page ${number} repeats what was listed before` };
+    if (page.doubt !== undefined) doubt ??= `page ${number} is an answer ${page.doubt}`;
+    if (seen.size < before + own.size) doubt ??= `page ${number} repeats a part of what was listed before`;
     for (const item of page.items) items.push(item);
     const { next } = page;
-    if (next === null || (next.isGuess && ignoresGuesses)) return { items, problem: null };
-    if (next.total !== null && items.length >= next.total) return { items, problem: null };
+    if (first.next?.total && next?.total && next.total !== first.next.total)
+      doubt ??= `the list had ${plural(first.next.total, 'item')}, and ${next.total} while it was read`;
+    if (next === null || (next.isGuess && ignoresGuesses)) return { items, problem: doubt };
+    if (next.total !== null && seen.size >= next.total) return { items, problem: doubt };
     const why =
-      next.total === null ? next.why : `the list contains ${items.length} of ${plural(next.total, 'item')}`;
+      next.total === null ? next.why : `the list contains ${seen.size} of ${plural(next.total, 'item')}`;
     if (number >= next.pagesAtMost)
       return {
         items,
@@ -148,15 +158,32 @@ function queryAfter(paging: Paging, { query, received, headers, items }: Answere
   return { [paging.parameter]: String(asked + (paging.by === 'page' ? 1 : items)) };
 }
 
-/** What may speak about paging: members of the answer and of what stands beside or around the list, and headers. */
+/**
+ * What may speak about paging: members of the answer and of what stands beside or around the list, and headers. `hasMore`
+ * is read as `has_more`, too.
+ */
 function saidBy({ received, content, headers }: AnsweredPage): Readonly<Record<string, unknown>> {
-  const named = Object.entries(headers).map(([name, value]) => [
-    name.replace(/^x-/, '').replaceAll('-', '_'),
-    value,
-  ]);
+  const named = Object.entries(headers).map(([name, value]) => [name.replace(/^x-/, ''), value]);
   const outer = [received, content].filter(isObject);
-  const inner = outer.flatMap((one) => Object.values(one).filter(isObject));
-  return Object.assign(Object.create(null), Object.fromEntries(named), ...inner, ...outer);
+  const inner = outer.flatMap(partsOf);
+  const all = [Object.fromEntries(named), ...inner.flatMap(partsOf), ...inner, ...outer];
+  return Object.assign(Object.create(null), ...all.map(withSnakeCase), ...all);
+}
+
+function partsOf(value: object): readonly Readonly<Record<string, unknown>>[] {
+  return Object.values(value).filter(isObject);
+}
+
+function withSnakeCase(value: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name
+        .replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2')
+        .replaceAll('-', '_')
+        .toLowerCase(),
+      one,
+    ]),
+  );
 }
 
 /** The query that a member states: an address, or a value whose name tells the parameter. */

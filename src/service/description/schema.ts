@@ -287,10 +287,16 @@ export const serviceSchema = z
           'incomplete',
           'cursor',
           'next_token',
+          'next_link',
+          'continuation_token',
+          'remaining',
         ).describe(
           'Members that say, when filled, that the list goes on. It is then not whole, and nothing is marked as gone. An address is followed, and so are a page, a cursor and an offset. Source: usual names.',
         ),
-        totals: names('total', 'total_count', 'total_results', 'total_items').describe(
+        whole: names('complete', 'is_complete', 'last', 'is_last', 'end', 'is_end', 'finished').describe(
+          'Members that say, when false, that the list goes on. Source: usual names.',
+        ),
+        totals: names('total', 'total_count', 'total_results', 'total_items', 'total_elements').describe(
           'Members with the number of all items. Source: usual names.',
         ),
         counts: names('count').describe(

@@ -111,7 +111,9 @@ export function fromServiceAnswer(
     items: items.length,
     path: described.path ?? accountSearchOperations[operation].path,
   });
-  return { ...read, list: { items, next } };
+  // A search that finds nothing says so with words of doubt.
+  const doubt = operation === 'autocomplete' ? undefined : read.verdict.doubts?.[0]?.why;
+  return { ...read, list: { items, next, ...(doubt !== undefined && { doubt }) } };
 }
 
 /** A no or a doubt in the content counts, unless the description states what a yes is, and the answer is one. */
