@@ -1,6 +1,7 @@
 import { ApiError } from './api-error.ts';
 import { type CallInput, call, callWithList } from './call.ts';
 import type { Client } from './client.ts';
+import type { OperationName } from './contract.ts';
 
 /** The account and the user to which an API key belongs. */
 export type Account = { readonly accountId: string; readonly userId: string };
@@ -47,18 +48,18 @@ export async function hello(client: Client): Promise<Account> {
 
 /**
  * Lists all brands of the account.
- * @throws ApiError
+ * @throws ApiError, also if the list is not whole.
  */
 export async function searchBrands(client: Client): Promise<readonly NamedRecord[]> {
-  return (await listOf(client, 'search_brands')).map(toNamedRecord);
+  return wholeList(client, 'search_brands');
 }
 
 /**
  * Lists all dealflows of the account.
- * @throws ApiError
+ * @throws ApiError, also if the list is not whole.
  */
 export async function searchDealflows(client: Client): Promise<readonly NamedRecord[]> {
-  return (await listOf(client, 'search_dealflows')).map(toNamedRecord);
+  return wholeList(client, 'search_dealflows');
 }
 
 /**
@@ -69,7 +70,7 @@ export async function autocomplete(
   client: Client,
   text: string,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  return listOf(client, 'autocomplete', { query: { q: text } });
+  return (await listOf(client, 'autocomplete', { query: { q: text } })).records;
 }
 
 /**
@@ -105,15 +106,21 @@ export async function getDealDetails(
  * answer without one is no empty list: nobody knows then what the account has.
  */
 async function listOf<Name extends ListOperation>(client: Client, name: Name, input: CallInput<Name> = {}) {
-  const { items } = await callWithList(client, name, input);
-  if (items !== null) return readListing(items);
-  throw new ApiError({
-    operation: name,
-    status: 200,
-    text: 'the answer contains no list where the description of the service (`service.lists`) expects one',
-    fate: 'not_processed',
-    safe: 'Nothing was changed.',
-  });
+  const { items, problem } = await callWithList(client, name, input);
+  if (items !== null) return { records: readListing(items), problem };
+  const expected = 'where the description of the service (`service.lists`) expects one';
+  throw unusable(name, `the answer contains no list ${expected}`);
+}
+
+async function wholeList(client: Client, name: ListOperation): Promise<readonly NamedRecord[]> {
+  const { records, problem } = await listOf(client, name);
+  if (problem !== null) throw unusable(name, `the list is not complete: ${problem}`);
+  return records.map(toNamedRecord);
+}
+
+/** The error of an answer to a question that cannot be used. */
+function unusable(operation: OperationName, text: string): ApiError {
+  return new ApiError({ operation, status: 200, text, fate: 'not_processed', safe: 'Nothing was changed.' });
 }
 
 type ListOperation = 'search_brands' | 'search_dealflows' | 'autocomplete';

@@ -67,12 +67,16 @@ export function toApiError(operation: OperationName, exchange: Exchange, text?: 
   return new ApiError({
     operation,
     status,
-    text: text ?? verdict.reason ?? readErrorText(exchange.text) ?? 'the answer is empty',
+    text: text ?? verdict.reason ?? doubtOf(verdict) ?? readErrorText(exchange.text) ?? 'the answer is empty',
     fate: isRefusal(verdict) ? 'not_processed' : 'in_doubt',
     safe: safeAfter(operation, status, verdict),
     retryAfterMs: parseRetryAfter(headers['retry-after'], new Date()),
     isKeyRefused: verdict.kind === 'key_refused',
   });
+}
+
+function doubtOf({ kind, doubts = [] }: Verdict): string | null {
+  return kind === 'unclear' && doubts[0] !== undefined ? `an answer ${doubts[0].why}` : null;
 }
 
 /**

@@ -56,15 +56,21 @@ export async function call<Name extends OperationName>(
   return (await callWithList(client, name, input)).answer;
 }
 
-/**
- * Calls one operation, like `call`, and returns the list that the client found in its answer, with all pages; null if
- * it found none.
- */
+/** An answer, with the list that the client found in it and in its further pages. */
+export type AnswerWithList<Name extends OperationName> = {
+  readonly answer: ResponseOf<Name>;
+  /** Null if there is no list. */
+  readonly items: readonly unknown[] | null;
+  /** Why other items exist, or may exist. Null if nothing says so; a list may only be as long as a page would be. */
+  readonly problem: string | null;
+};
+
+/** Calls one operation, like `call`, and returns the list with all pages. */
 export async function callWithList<Name extends OperationName>(
   client: Client,
   name: Name,
   input: CallInput<Name> = {},
-): Promise<{ readonly answer: ResponseOf<Name>; readonly items: readonly unknown[] | null }> {
+): Promise<AnswerWithList<Name>> {
   const operation = operationOf(name);
   const query = check(name, operation.query, input.query);
   const body = check(name, operation.body, input.body);
@@ -74,14 +80,14 @@ export async function callWithList<Name extends OperationName>(
   };
   const first = await client.exchange(name, sent);
   if (!isAnswered(first)) throw toApiError(name, first);
-  const exchange = await joinIfPaged(first, (page) =>
+  const { exchange, problem } = await joinIfPaged(first, (page) =>
     client.exchange(name, { ...sent, query: { ...sent.query, ...page } }),
   );
   const answer = operation.response.safeParse(parse(exchange.text));
   if (answer.success) {
     // The list has exact numbers; the answer, and who reads it, plain ones.
     const items = exchange.list === undefined ? null : JSON.parse(JSON.stringify(exchange.list.items));
-    return { answer: answer.data as ResponseOf<Name>, items: items as readonly unknown[] | null };
+    return { answer: answer.data as ResponseOf<Name>, items: items as readonly unknown[] | null, problem };
   }
   throw toApiError(
     name,
@@ -92,25 +98,32 @@ export async function callWithList<Name extends OperationName>(
 
 type Answered = Extract<Exchange, { readonly kind: 'answer' }>;
 
-/** True for a 2xx, unless the description of the service reads it as a refusal. */
+/** True for a 2xx, unless it says no or, as the description of the service reads it, nothing about the request. */
 function isAnswered(exchange: Exchange): exchange is Answered {
   if (exchange.kind === 'failure' || exchange.status < 200 || exchange.status > 299) return false;
-  const { kind } = exchange.verdict ?? { kind: 'yes' };
-  return kind !== 'key_refused' && kind !== 'refused' && kind !== 'rate_limited';
+  return exchange.verdict === undefined || exchange.verdict.kind === 'yes';
 }
 
-/** The answer with the items of all pages. An answer that does not show how to ask for another page is as received. */
+/** The answer with the items of all pages. A list that has no other page, as far as it shows, is as received. */
 async function joinIfPaged(
   first: Answered,
   send: (page: Readonly<Record<string, string>>) => Promise<Exchange>,
-): Promise<Answered> {
-  if (!first.list?.next?.query) return first;
-  const { items, problem } = await joinPages(first.list, async (page) => {
-    const next = await send(page);
-    return (isAnswered(next) ? next.list : undefined) ?? { problem: 'it was not answered' };
-  });
+): Promise<{ readonly exchange: Answered; readonly problem: string | null }> {
+  if (first.list === undefined) return { exchange: first, problem: null };
+  const { items, problem } = await joinPages(
+    first.list,
+    async (page) => {
+      const next = await send(page);
+      return (isAnswered(next) ? next.list : undefined) ?? { problem: 'it was not answered' };
+    },
+    { ignoresGuesses: first.list.next?.query === null },
+  );
+  if (!first.list.next?.query) return { exchange: first, problem };
   const list = { ...first.list, items, next: null };
-  return { ...first, text: JSON.stringify({ items, has_more: problem !== null }), list };
+  return {
+    exchange: { ...first, text: JSON.stringify({ items, has_more: problem !== null }), list },
+    problem,
+  };
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 import { call } from '../../src/service/call.ts';
 import type { Client } from '../../src/service/client.ts';
 import { startTestSandbox } from '../sandbox/start-test-sandbox.ts';
+import { httpAnswer, startRawServer } from './raw-server.ts';
 import { openClient } from './test-client.ts';
 
 /** A client that returns the same exchange for every call. */
@@ -25,6 +26,11 @@ function answered(status: number, body: unknown): Exchange {
     headers: {},
     text: typeof body === 'string' ? body : JSON.stringify(body),
   };
+}
+
+function serveAlways(body: unknown) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return startRawServer({ onData: (socket) => socket.write(httpAnswer(200, text)) });
 }
 
 test('the typed calls read the account, brands, dealflows and deals from the service', async () => {
@@ -46,6 +52,36 @@ test('the typed calls read the account, brands, dealflows and deals from the ser
     isActive: true,
   });
   expect(deal.raw).toHaveProperty('collabs');
+});
+
+test.each([
+  ['says no', { success: false, message: 'no such brand', deal_id: 'D1' }, 'no such brand'],
+  ['has an error', { error: 'quota', deal_id: 'D1' }, 'quota'],
+  [
+    'has a member twice',
+    '{"deal_id":"D1","deal_id":"D2","message":"ok"}',
+    'an answer that has a member twice',
+  ],
+])('a 2xx that %s is no answer, and what was asked is in doubt', async (_what, body, text) => {
+  const { url } = await serveAlways(body);
+  const client = openClient(url, { key: 'k' });
+  const order = { deal_id: 'D1', order_id: '1', order_revenue: 1 };
+  await expect(call(client, 'new_influencer_referral', { body: order })).rejects.toMatchObject({
+    name: 'ApiError',
+    status: 200,
+    fate: 'in_doubt',
+    text: expect.stringContaining(text),
+  });
+});
+
+test.each([
+  ['says no', { success: false, items: [] }, 'says that it did not succeed'],
+  ['has more items than its list', { items: [{ id: 1 }], total: 2 }, 'contains 1 of 2 items'],
+  ['says that it is a part', { items: [{ id: 1 }], partial: true }, 'the list is not complete'],
+])('a list whose answer %s is not all that the account has', async (_what, body, text) => {
+  const { url } = await serveAlways(body);
+  const client = openClient(url, { key: 'k' });
+  for (const search of [searchBrands, searchDealflows]) await expect(search(client)).rejects.toThrow(text);
 });
 
 test('the account call reads IDs with hyphens from the hello message and rejects a message without IDs', async () => {
