@@ -60,7 +60,7 @@ export function orderEvent(orderId: string, change: Readonly<Record<string, unkn
     deal_info: { deal_name: 'mia.test', is_active: true },
     order_information: {
       order_id: orderId,
-      order_revenue: 10.5,
+      order_revenue: 10,
       order_currency: 'EUR',
       commission_rate: 0.1,
       discount_codes: null,
