@@ -151,6 +151,10 @@ async function chooseInfluencers(
       select distinct ledger.fold_handle(influencer_handle) as handle, lower(platform) as platform
       from mirror.deal_versions
       where is_latest and is_current and influencer_handle is not null
+      union
+      -- Who owns a code is a creator, though the mirror may not know the deal yet.
+      select handle_folded, null from intake.codes
+      where handle_folded is not null and (valid_to is null or valid_to > now())
     )
     select n.influencer, n.platform, n.user_id, n.username, n.followers, b.entry_id, r.entry_id as refused_id,
       r.place, r.size,
@@ -172,11 +176,12 @@ async function chooseInfluencers(
         when ${minSpent}::numeric is not null and m.currencies > 1 then 'spent_in_several_currencies'
         when w.spent < ${minSpent}::numeric then 'spent_too_little'
         when ${withCode}::boolean and w.with_code is not true then 'no_code_used'
-        when exists (select from deals d
-          where d.handle = ledger.fold_handle(n.username) and (d.platform is null or d.platform = n.platform))
-          then 'has_deal'
+        when k.has_deal then 'has_deal'
         when c.user_id is not null then 'contacted_recently'
       end as reason,
+      -- Why nothing may be sent to somebody, not even again.
+      case when u.influencer is not null then 'unsubscribed' when w.is_forgotten then 'forgotten'
+        when k.has_deal then 'has_deal' end as barred,
       false as is_chosen
     from newest n
     cross join units m
@@ -184,9 +189,25 @@ async function chooseInfluencers(
     left join unsubscribed u using (influencer)
     left join batched b using (platform, user_id)
     left join refused r using (platform, user_id)
-    left join contacted c using (platform, user_id)`;
+    left join contacted c using (platform, user_id)
+    cross join lateral (
+      select exists (
+        select from deals d
+        where d.handle = ledger.fold_handle(n.username) and (d.platform is null or d.platform = n.platform)
+      ) as has_deal) k`;
   await execute(trx)`analyze outreach_choice`;
 }
+
+/** SQL that is true for a batch `e` of a job that a person has approved to be sent again. */
+const isResent = (job: string) => sql`
+  e.job = ${job} and e.effect = 'outreach' and not e.is_settled and e.state = 'ready' and not ${neverSent}`;
+
+/** SQL for the members of batch `e` to whom nothing may be sent any more, or of whom nothing is known any more. */
+const barredOf = sql`
+  select coalesce(o.barred, 'forgotten') as barred
+  from outreach_members m
+  left join outreach_choice o using (platform, user_id)
+  where m.entry_id = e.entry_id and (o.influencer is null or o.barred is not null)`;
 
 /**
  * Counts the influencers in batches that a person has approved to be sent again. They are sent first, and
@@ -195,8 +216,7 @@ async function chooseInfluencers(
 async function countResent(trx: Transaction<DB>, { settings: { name } }: OutreachDecision): Promise<number> {
   return countOf(trx)`
     select coalesce(sum(jsonb_array_length(e.details -> 'ids')), 0) as people from ledger.entries e
-    where e.job = ${name} and e.effect = 'outreach' and not e.is_settled and e.state = 'ready'
-      and not ${neverSent}`;
+    where ${isResent(name)} and not exists (${barredOf})`;
 }
 
 /**
@@ -219,7 +239,10 @@ async function allow(trx: Transaction<DB>, { credits, limit, approved }: Allowan
     where o.influencer = w.influencer`;
 }
 
-/** Creates ledger entries for the chosen influencers. Withdraws waiting batches with other members. */
+/**
+ * Creates ledger entries for the chosen influencers. Withdraws waiting batches with other members, and those to be sent
+ * again to somebody who may not be contacted any more: that batch cannot be changed, because the service may have it.
+ */
 async function proposeBatches(
   trx: Transaction<DB>,
   { settings: { name, brandId, outreachId, batchSize }, accountId, runId }: OutreachDecision,
@@ -253,6 +276,13 @@ async function proposeBatches(
     where e.account_id = ${accountId} and e.effect = 'outreach' and e.job = ${name} and e.state = 'ready'
       and ${neverSent}
       and e.key not in (select key from desired_entries)`;
+  await execute(trx)`
+    insert into desired_entries (key, details, undesired_because)
+    select e.key, e.details,
+      'some of its influencers may not be submitted any more ('
+        || (select string_agg(distinct b.barred, ', ') from (${barredOf}) b) || ')'
+    from ledger.entries e
+    where e.account_id = ${accountId} and ${isResent(name)} and exists (${barredOf})`;
   await execute(trx)`analyze desired_entries`;
   await propose(trx, { effect: 'outreach', job: name, runId, accountId });
   await listMembers(trx, accountId);

@@ -60,7 +60,8 @@ const COLUMNS = sql`
   version_id bigint,
   -- The entry that the decision was linked to before; null: none.
   linked_id bigint,
-  -- What an adjustment is called where it was sent and is no longer desired, and why in words; and where only the amount is less.
+  -- What an adjustment is called where it was sent and is no longer desired (null: none is made), and why in words; and
+  -- where only the amount is less.
   undesired_as text, undesired_because text, lowered_as text`;
 
 /**
@@ -226,7 +227,9 @@ async function withdrawResent(trx: Transaction<DB>): Promise<number> {
   return execute(trx)`
     update ledger.entries e
     set state = 'in_doubt',
-      state_reason = 'not sent again, because it is no longer credited: ' || c.undesired_because,
+      state_reason = 'not sent again, because '
+        || case when c.undesired_as is not null then 'it is no longer credited: ' else '' end
+        || c.undesired_because,
       doubtful_attempt = coalesce(e.doubtful_attempt, e.attempt),
       doubted_at = coalesce(e.doubted_at, e.state_changed_at), state_changed_at = clock_timestamp()
     ${fromUndesired} and not ${neverSent}`;
@@ -298,7 +301,7 @@ async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions):
       order by d.adjustment_id + 0 desc
       limit 1
     ) counted on true
-    where not c.is_withdrawn
+    where not c.is_withdrawn and (c.body is not null or c.undesired_as is not null)
       and case
         when c.is_own or (c.is_successor and c.body is null) then not ${neverSent} and e.state <> 'rejected'
         else c.body is not null

@@ -130,6 +130,18 @@ describe('submit-outreach', () => {
     expect(await shop.named()).toEqual([idOf(2)]);
   });
 
+  it('excludes who owns a valid code, though the mirror knows no deal of theirs', async () => {
+    const shop = await openOutreach();
+    await shop.meet([{ username: 'Mia.Test' }, { username: 'noa.test' }, { username: 'lia.test' }]);
+    await sql`
+      insert into intake.codes (job, code_folded, code, line_no, influencer_handle, handle_folded, target, valid_to)
+      values ('orders', 'MIA10', 'MIA10', 2, '@mia.test', 'mia.test', 'handle:mia.test', null),
+        ('orders', 'NOA10', 'NOA10', 3, 'noa.test', 'noa.test', 'handle:noa.test', now() - interval '1 day')`.execute(
+      shop.db,
+    );
+    expect((await shop.submit()).counts).toMatchObject({ submitted: 2, excluded: { has_deal: 1 } });
+  });
+
   it('takes an account of which nobody knows whether it is verified for neither kind', async () => {
     const shop = await openOutreach('platform: instagram, verified: no, credits: 40, approve: true');
     await shop.meet([{ isVerified: null }, { isVerified: false }, { isVerified: true }]);
@@ -284,6 +296,33 @@ describe('a customer who unsubscribes or is forgotten', () => {
       shop.db,
     );
     expect(rows).toEqual([]);
+  });
+
+  it.each([
+    ['has unsubscribed', 'unsubscribed', 'update intake.customers set is_unsubscribed = true'],
+    ['was forgotten', 'forgotten', 'delete from intake.customers'],
+    ['is known no longer', 'forgotten', 'delete from intake.lookups'],
+  ])('is in no batch that a person has approved to be sent again: one who %s', async (_what, why, change) => {
+    const shop = await openOutreach();
+    await shop.meet(many(3));
+    await shop.sandbox.setFaults([{ kind: 'reset_before', operation: 'submit_influencers', count: 1 }]);
+    expect((await shop.submit()).counts).toMatchObject({ in_doubt: 3 });
+    await sql`${sql.raw(change)} where customer_hash = md5('c2')::uuid`.execute(shop.db);
+    const entry = () =>
+      shop.db
+        .selectFrom('ledger.entries')
+        .select(['entry_id', 'state', 'state_reason'])
+        .executeTakeFirstOrThrow();
+    const { entry_id } = await entry();
+    const resend = await shop.cli('review', entry_id, '--resend', '--reason', 'not there', '--yes');
+    expect(resend.exitCode).toBe(0);
+    expect(await shop.submit()).toMatchObject({ code: 6, counts: { submitted: 0, requests: 0 } });
+    expect(await entry()).toMatchObject({
+      state: 'in_doubt',
+      state_reason: `not sent again, because some of its influencers may not be submitted any more (${why})`,
+    });
+    expect(await shop.db.selectFrom('ledger.adjustments').selectAll().execute()).toEqual([]);
+    expect(await shop.named()).toEqual([]);
   });
 });
 
