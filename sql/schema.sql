@@ -2725,7 +2725,7 @@ CREATE TABLE ledger.evidence (
     received_at timestamp with time zone DEFAULT now() NOT NULL,
     seed_id bigint,
     reason text,
-    CONSTRAINT evidence_kind_check CHECK ((kind = ANY (ARRAY['webhook_order'::text, 'seeded'::text]))),
+    CONSTRAINT evidence_kind_check CHECK ((kind = ANY (ARRAY['webhook_order'::text, 'webhook_other'::text, 'seeded'::text]))),
     CONSTRAINT seeded_names_its_seed CHECK (((kind = 'seeded'::text) = (seed_id IS NOT NULL)))
 );
 
@@ -2733,7 +2733,7 @@ COMMENT ON TABLE ledger.evidence IS 'Append-only: what others say about an order
 
 COMMENT ON COLUMN ledger.evidence.evidence_id IS 'Counts up.';
 
-COMMENT ON COLUMN ledger.evidence.kind IS 'webhook_order (a signed event of the service) or seeded (credited elsewhere before).';
+COMMENT ON COLUMN ledger.evidence.kind IS 'webhook_order (a signed event of the service that the order is credited), webhook_other (a signed event of another kind that names the order) or seeded (credited elsewhere before).';
 
 COMMENT ON COLUMN ledger.evidence.order_platform IS 'Shop platform, if it says.';
 

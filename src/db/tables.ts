@@ -2268,9 +2268,9 @@ export interface LedgerEvidence {
    */
   evidence_id: ColumnType<string, never, never>;
   /**
-   * webhook_order (a signed event of the service) or seeded (credited elsewhere before).
+   * webhook_order (a signed event of the service that the order is credited), webhook_other (a signed event of another kind that names the order) or seeded (credited elsewhere before).
    */
-  kind: 'webhook_order' | 'seeded';
+  kind: 'webhook_order' | 'webhook_other' | 'seeded';
   /**
    * Order it is about.
    */

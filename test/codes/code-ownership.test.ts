@@ -191,6 +191,33 @@ it('a code from an event of the service is added to the job, and its orders are 
   expect(rows).toEqual([{ code: 'MIA15', deal_id: 'D1', line_no: -1 }]);
 });
 
+it('a code belongs to the deal that got it last, also if the events arrive in another order', async () => {
+  const { db } = await setup();
+  const ago = (seconds: number) => String(Math.floor(Date.now() / 1000) - seconds);
+  const event = (dealId: string, webhook_timestamp: string | undefined) => {
+    const information = { old_discount_code: null, new_discount_code: 'MIA' };
+    const body = { deal_id: dealId, webhook_timestamp, code_information: information };
+    return readEvent({ body: Buffer.from(JSON.stringify(body)), addressKind: null, timestamp: undefined });
+  };
+  const options = { job: 'j', path: null, timeZone: null, brandId: '4819', linkParameters: [] };
+  const owner = async () => {
+    await loadCodes(db, options);
+    const codes = db.selectFrom('intake.codes').select('deal_id').where('valid_to', 'is', null);
+    return (await codes.execute()).map(({ deal_id }) => deal_id);
+  };
+  await receiveEvents(db, [event('NEW', ago(60)), event('OLD', ago(3_600))]);
+  expect(await owner()).toEqual(['NEW']);
+  // A time that is ahead, or long ago, is no time of the change.
+  for (const [deal, time] of [
+    ['AHEAD', ago(-3_600)],
+    ['LONG AGO', ago(30 * 86_400)],
+    ['NONE', undefined],
+  ] as const) {
+    await receiveEvents(db, [event(deal, time)]);
+    expect(await owner()).toEqual([deal]);
+  }
+});
+
 it('a link of two deals is a problem in the report of the run, with the value from the event', async () => {
   const { db } = await setup();
   const event = (dealId: string) => {

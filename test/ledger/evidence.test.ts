@@ -28,6 +28,7 @@ import {
 import { applyEvent, SITUATIONS } from './states.ts';
 
 const EVIDENCE: OrderEvidence = {
+  isCredit: true,
   orderId: '1',
   orderPlatform: 'shopify',
   dealId: 'D1',
@@ -125,6 +126,9 @@ describe('an event that names an order', () => {
     expect(await readFacts(db, entryId)).toEqual(applyEvent(before, { kind: 'evidenced' }));
     expect(await changedEntries(db)).toEqual([entryId]);
     expect(await worker.claim(entryId)).toBeNull();
+    const other = await insertEntry(db, { runId: worker.runId, orderId: '2' });
+    await tell(db, { orderId: '2', isCredit: false, bodySha256: 'b' });
+    expect((await readFacts(db, other)).state, 'named by an event of an unknown kind').toBe('held');
   });
 
   it('leaves an order with a request in flight to its answer, and settles it if that is lost', async () => {
@@ -255,6 +259,11 @@ it.each([
   ['names no deal', 'accepted', { dealId: null }],
   ['names another collaboration', 'in_doubt', { collabId: 'C2' }],
   ['names no platform', 'accepted', { orderPlatform: null }],
+  ['names no amount', 'accepted', { amount: null, currency: null }],
+  ['names another amount', 'in_doubt', { amount: '1.00' }],
+  ['names a refund', 'in_doubt', { amount: '-10.00' }],
+  ['names another currency', 'in_doubt', { currency: 'USD' }],
+  ['is of an unknown kind', 'in_doubt', { isCredit: false }],
 ] as const)('an order in doubt, of which an event %s, is %s', async (_, state, change) => {
   const { db } = await setup();
   const entryId = await makeDoubt(db, await startWorker(db));

@@ -188,6 +188,7 @@ describe('an order that is ready, and whose claim was lost', () => {
       .execute((trx) =>
         applyEvidences(trx, [
           {
+            isCredit: true,
             orderId: 'named',
             orderPlatform: 'shopify',
             dealId: 'D9',

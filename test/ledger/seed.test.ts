@@ -204,6 +204,7 @@ it('of seeded orders whose ids may be spelled otherwise the loose form is known,
     .execute((trx) =>
       applyEvidences(trx, [
         {
+          isCredit: true,
           orderId: '#9',
           orderPlatform: 'shopify',
           dealId: null,

@@ -129,7 +129,7 @@ async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanR
           and ${neverSent}, false) as is_free,
         (
           select true from ledger.evidence v
-          where v.kind is not distinct from 'webhook_order'
+          where v.kind is distinct from 'seeded'
             and ledger.fold_order_id(v.order_id) = ledger.fold_order_id(k.order_id)
             and ledger.is_platform(v.order_platform, k.order_platform) limit 1) is not null as is_evident,
         row_number() over (partition by k.key

@@ -13,14 +13,16 @@ export type WebhookEvent = {
   readonly collabId: string | null;
   /** From the timestamp header, which is not signed. */
   readonly sentAt: InstantText | null;
-  /** The order in the event. Null for other kinds. */
+  /** The order that the event names. Null for other kinds. */
   readonly order: OrderEvent | null;
   /** The change of a code or link in the event. Null for other kinds. */
   readonly codeChange: CodeChange | null;
 };
 
-/** An order that the service has attributed to an influencer. */
+/** An order that an event names. */
 export type OrderEvent = {
+  /** True if the event is known to say that the order is credited. Another kind may say that it no longer is. */
+  readonly isCredit: boolean;
   readonly orderId: string;
   readonly orderPlatform: string | null;
   /** In `currency`. */

@@ -5,6 +5,8 @@ import { enterAsWriter } from './evidence-writers.ts';
 
 /** What a signed webhook event says about an order. */
 export type OrderEvidence = {
+  /** True if it says that the order is credited. */
+  readonly isCredit: boolean;
   readonly orderId: string;
   readonly orderPlatform: string | null;
   readonly dealId: string | null;
@@ -19,7 +21,7 @@ export type OrderEvidence = {
 const SETTLED = 'an event of the service names the order';
 
 const CONTRADICTED =
-  'not sent again, because an event of the service names the order otherwise than it was sent';
+  'not sent again, because an event of the service names the order otherwise than it was sent, or is of an unknown kind';
 
 /**
  * State reason of an entry that is held because of evidence. `holdCreditedElsewhere` uses the same word when
@@ -39,12 +41,11 @@ export const isAboutOrder = sql`
 export const isAbout = sql`e.effect = 'referral' and ${isAboutOrder}`;
 
 /**
- * True if evidence `v` settles the doubt about entry `e`. Evidence settles a doubt only if it names the same
- * deal, collaboration, amount and currency, as far as both sides name one: an order credited to another deal, or
- * with another amount, may have been sent by another system. Evidence without a platform counts only if no other
- * entry has the same order id.
+ * True if evidence `v` settles the doubt about entry `e`. Evidence settles a doubt only if it credits the same
+ * deal, collaboration, amount and currency, as far as both sides name them: an order credited otherwise may have
+ * been sent by another system. Evidence without a platform counts only if no other entry has the same order id.
  */
-const settles = sql`${isAbout}
+const settles = sql`v.kind is not distinct from 'webhook_order' and ${isAbout}
   and (e.body::jsonb ->> 'deal_id' is null or v.deal_id is null
     or regexp_replace(e.body::jsonb ->> 'deal_id', '^.*/deal/([^/?#]+).*$', '\\1') = v.deal_id)
   and (e.body::jsonb ->> 'collab_id' is null or v.collab_id is null
@@ -76,9 +77,10 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
   const given = toJsonParameter(all.map((evidence, place) => ({ ...evidence, place })));
   const rows = await rowsOf<{ place: number }>(trx)`
     with given as materialized (
-      select place, "orderId" as order_id, "orderPlatform" as order_platform, "dealId" as deal_id,
+      select place, case when "isCredit" then 'webhook_order' else 'webhook_other' end as kind,
+        "orderId" as order_id, "orderPlatform" as order_platform, "dealId" as deal_id,
         "collabId" as collab_id, amount, currency, "bodySha256" as body_sha256
-      from jsonb_to_recordset(${given}::jsonb) as g(place integer, "orderId" text, "orderPlatform" text,
+      from jsonb_to_recordset(${given}::jsonb) as g(place integer, "isCredit" boolean, "orderId" text, "orderPlatform" text,
         "dealId" text, "collabId" text, amount numeric, currency text, "bodySha256" text)
     ),
     known as materialized (
@@ -87,7 +89,7 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
     stored as (
       insert into ledger.evidence (kind, order_platform, order_id, deal_id, collab_id, amount, currency,
         body_sha256)
-      select 'webhook_order', order_platform, order_id, deal_id, collab_id, amount, currency, body_sha256
+      select kind, order_platform, order_id, deal_id, collab_id, amount, currency, body_sha256
       from given where place not in (select place from known) order by place
       on conflict (kind, body_sha256) do nothing
     )
@@ -100,7 +102,7 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
 
 /** Applies evidence about an order that has an entry. The same event counts once. */
 async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Promise<void> {
-  const { orderId, orderPlatform, dealId, collabId, amount, currency, bodySha256 } = evidence;
+  const { isCredit, orderId, orderPlatform, dealId, collabId, amount, currency, bodySha256 } = evidence;
   const stored = await rowOf<{ evidence_id: string }>(trx)`
     with about as materialized (
       select e.entry_id from ledger.entries e,
@@ -109,7 +111,7 @@ async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Pro
     )
     insert into ledger.evidence (kind, order_platform, order_id, entry_id, deal_id, collab_id, amount,
       currency, body_sha256)
-    values ('webhook_order', ${orderPlatform}, ${orderId}, (select entry_id from about), ${dealId},
+    values (${isCredit ? 'webhook_order' : 'webhook_other'}, ${orderPlatform}, ${orderId}, (select entry_id from about), ${dealId},
       ${collabId}, ${amount}::numeric, ${currency}, ${bodySha256})
     on conflict (kind, body_sha256) do nothing
     returning evidence_id`;
@@ -146,7 +148,7 @@ export async function settleByEvidence(db: Database): Promise<number> {
       cross join lateral (
         select v.deal_id, v.collab_id from ledger.evidence v
         where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
-          and v.kind is not distinct from 'webhook_order' and ${settles}
+          and ${settles}
         limit 1) v
       where not e.is_settled and ${isDoubt}
     )

@@ -47,16 +47,17 @@ export function readEvent({ body, addressKind, timestamp, events }: Delivery): W
   const received = body.toString('utf8');
   const text = events === undefined || hasOwnPayloads(events) ? received : inOurWords(events, received);
   const members = readMembers(text);
+  const kind = kindOf(members, addressKind);
   return {
-    kind: kindOf(members, addressKind),
+    kind,
     // JSON text that Postgres accepts. Nothing of a body is stored that is no JSON, or is nested absurdly deep.
     body: JSON.stringify(redactEvent(parseStorable(text)?.value ?? text)),
     bodySha256: createHash('sha256').update(body).digest('hex'),
     dealId: textOf(members.deal_id),
     collabId: textOf(members.collab_id),
     sentAt: toInstant(readTimestamp(timestamp, events?.timestamp ?? 'seconds')),
-    order: readOrder(membersOf(members.order_information)),
-    codeChange: readCodeChange(members),
+    order: readOrder(textOf(members.webhook_type) ?? kind, membersOf(members.order_information)),
+    codeChange: readCodeChange(kind, members),
   };
 }
 
@@ -100,12 +101,13 @@ function kindOf(members: Members, addressKind: string | null): string {
   return addressKind !== null && KIND.test(addressKind) ? addressKind : 'unknown';
 }
 
-function readOrder(order: Members): OrderEvent | null {
+function readOrder(kind: string, order: Members): OrderEvent | null {
   const orderId = textOf(order.order_id);
   if (orderId === null) return null;
   const revenue = textOf(order.order_revenue) ?? '';
   const currency = textOf(order.order_currency)?.toUpperCase() ?? '';
   return {
+    isCredit: kind === 'new_influencer_order',
     orderId: toNfc(orderId),
     orderPlatform: textOf(order.platform),
     amount: /^-?\d{1,14}(\.\d{1,100})?$/.test(revenue) ? revenue : null,
@@ -113,11 +115,12 @@ function readOrder(order: Members): OrderEvent | null {
   };
 }
 
-function readCodeChange(members: Members): CodeChange | null {
+function readCodeChange(kind: string, members: Members): CodeChange | null {
+  if (kind !== 'update_discount_code' && kind !== 'update_custom_link') return null;
   const code = membersOf(members.code_information);
   const link = membersOf(members.custom_link_information);
   const change =
-    'code_information' in members
+    kind === 'update_discount_code'
       ? ({
           kind: 'discount_code',
           oldValue: textOf(code.old_discount_code),

@@ -20,7 +20,13 @@ it('an event is read whole: its kind, deal, time and order, under the digest of 
     sentAt: '2026-09-21T14:13:20.000Z',
     body: body.replace('"Jane"', '"[not stored]"'),
     bodySha256: digestOf(body),
-    order: { orderId: '12345678901234567890', orderPlatform: 'shopify', amount: '1249.00', currency: 'EUR' },
+    order: {
+      isCredit: true,
+      orderId: '12345678901234567890',
+      orderPlatform: 'shopify',
+      amount: '1249.00',
+      currency: 'EUR',
+    },
     codeChange: null,
   });
   const nothing = { dealId: null, collabId: null, sentAt: null, order: null, codeChange: null };
@@ -57,7 +63,7 @@ it('an event is of the kind that it states, or of which it has a member, or to w
 
 it('what is no id, amount, currency or time is unknown; the rest of the event counts', () => {
   const orderOf = (order: object) => read({ order_information: order }).order;
-  const order = { orderId: '1', orderPlatform: null, amount: null, currency: null };
+  const order = { isCredit: true, orderId: '1', orderPlatform: null, amount: null, currency: null };
   expect(orderOf({ order_id: ' 1 ' })).toEqual(order);
   expect(orderOf({ order_id: 'e\u0301' })).toEqual({ ...order, orderId: '\u00e9' });
   for (const order_id of ['', ' ', null, true, ['1'], 'x'.repeat(501)])
@@ -75,6 +81,22 @@ it('what is no id, amount, currency or time is unknown; the rest of the event co
   expect(times.map((timestamp) => read({}, { timestamp }).sentAt)).toEqual([
     ...[null, '1973-03-03T09:46:40.000Z', '2286-11-20T17:46:39.000Z', null, null, null],
   ]);
+});
+
+it('an event of another kind that names an order does not say that the order is credited', () => {
+  const said = (webhook_type: unknown) =>
+    read({
+      webhook_type,
+      order_information: { order_id: '1' },
+      code_information: { new_discount_code: 'A' },
+    });
+  expect(
+    ['new_influencer_order', undefined, '', 'order_removed', 'Order removed'].map(
+      (kind) => said(kind).order?.isCredit,
+    ),
+  ).toEqual([true, true, true, false, false]);
+  expect(said('code_removed').codeChange).toBeNull();
+  expect(said('update_discount_code').codeChange).toMatchObject({ newValue: 'A' });
 });
 
 it('a change of a code or a link has its old and its new value, as far as the event states them', () => {

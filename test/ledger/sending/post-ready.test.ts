@@ -146,6 +146,7 @@ it('a doubt is settled at the end if an event named the order before its answer 
       .execute((trx) =>
         applyEvidences(trx, [
           {
+            isCredit: true,
             orderId: '1',
             orderPlatform: 'shopify',
             dealId: 'D1',

@@ -112,6 +112,7 @@ it('what is known of the requests of a killed process settles them; the others a
     .execute((trx) =>
       applyEvidences(trx, [
         {
+          isCredit: true,
           orderId: 'told',
           orderPlatform: 'shopify',
           dealId: 'D1',
