@@ -9,7 +9,8 @@ export type LeakToAcknowledge = Pick<DecidedWhy, 'reason' | 'audit'> & {
 };
 
 /**
- * Records that a person has checked a code that may have leaked. The leak is not reported as new for 30 days.
+ * Records that a person has checked a code that may have leaked. The leak is not reported as new for 30 days, unless
+ * it doubles or the code gets another owner.
  * Commands and the console both call this function.
  *
  * @returns false if the code is not flagged; nothing is written then.
@@ -20,14 +21,14 @@ export async function acknowledgeLeak(
 ): Promise<boolean> {
   const leak = (await findLeaks(trx, { now })).find((one) => one.code === code);
   if (leak === undefined) return false;
-  const { since, orders, withoutLink } = leak;
+  const { since, days, orders, withoutLink, dealId } = leak;
   await audit({
     action: 'acknowledge_leak',
     subjectKind: 'code',
     subject: code,
     summary: `A code that may have leaked since ${since} was acknowledged.`,
     reason,
-    after: { since, orders, without_link: withoutLink },
+    after: { since, days, orders, without_link: withoutLink, deal_id: dealId },
   });
   return true;
 }

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { acknowledgeLeak } from '../../src/decisions/acknowledge-leak.ts';
 import { findLeaks } from '../../src/money/leaks/find-leaks.ts';
+import { type ActorlessRecord, recordAudit } from '../../src/ops/record-audit.ts';
 import { openWorkshop } from '../runs/workshop.ts';
 import { reducedExport } from '../support/reduced-export.ts';
 import { setup } from '../support/setup.ts';
@@ -91,6 +93,43 @@ it('leaks lists a code with its evidence, exits with 3 until it is acknowledged,
     { action: 'acknowledge_leak', subject_kind: 'code', subject: expect.stringMatching(/mia10/i) },
     { action: 'acknowledge_leak', subject_kind: 'code', subject: expect.stringMatching(/ben15/i) },
   ]);
+});
+
+it('an acknowledgement is about the leak that was seen: not about one that doubled, or a code of another deal', async () => {
+  const { db } = await setup();
+  await sql`
+    insert into reporting.code_use_days (day_utc, code_folded, orders, without_link)
+    select date '2026-11-25' - n, 'mia10', case when n < 2 then 12 else 2 end, case when n < 2 then 10 else 0 end
+    from generate_series(0, 80) n`.execute(db);
+  await sql`
+    insert into intake.codes (job, line_no, code, code_folded, influencer_handle, deal_id, target)
+    values ('orders', 2, 'MIA10', 'mia10', 'mia.test', 'DEALMIA', 'deal:DEALMIA')`.execute(db);
+  const now = new Date('2026-11-25T12:00:00Z');
+  const reasons = async () => (await findLeaks(db, { now })).map(({ acknowledged }) => acknowledged?.reason);
+  const acknowledge = (reason: string, change: Partial<ActorlessRecord> = {}) =>
+    db
+      .transaction()
+      .execute((trx) =>
+        acknowledgeLeak(trx, {
+          ...{ code: 'mia10', reason, now },
+          audit: (record) => recordAudit(trx, { ...record, ...change, actor: 'ada', via: 'command' }),
+        }),
+      );
+  await acknowledge('a podcast');
+  expect(await reasons()).toEqual(['a podcast']);
+  const use = (withoutLink: number) =>
+    sql`update reporting.code_use_days set orders = ${withoutLink} + 2, without_link = ${withoutLink}
+      where day_utc > '2026-11-23'`.execute(db);
+  await use(20);
+  expect(await reasons()).toEqual(['a podcast']);
+  await use(21);
+  expect(await reasons()).toEqual([undefined]);
+  await acknowledge('still the podcast');
+  expect(await reasons()).toEqual(['still the podcast']);
+  await sql`update intake.codes set deal_id = 'DEALBEN'`.execute(db);
+  expect(await reasons()).toEqual([undefined]);
+  await acknowledge('as an earlier version recorded it', { after: { without_link: 1 } });
+  expect(await reasons()).toEqual(['as an earlier version recorded it']);
 });
 
 it('what is usual is that of the time before a leak, however long it has lasted', async () => {

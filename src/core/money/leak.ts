@@ -39,7 +39,7 @@ export type LeakedCode = LeakFlag & {
   readonly known: number;
   readonly returning: number;
   /**
-   * Set if a person has acknowledged it in the last 30 days. `reason` says why it is no leak, or what was
+   * Set if a person has acknowledged it in the last 30 days, and it has neither doubled since nor another owner. `reason` says why it is no leak, or what was
    * done.
    */
   readonly acknowledged: { readonly by: string; readonly at: Date; readonly reason: string } | null;

@@ -52,7 +52,7 @@ export async function findLeaks(
     .map((leak) => ({
       ...leak,
       ...(customers.get(leak.code) ?? { known: 0, returning: 0 }),
-      acknowledged: acknowledged.get(leak.code) ?? null,
+      acknowledged: acknowledgementOf(leak, acknowledged.get(leak.code)),
     }))
     .toSorted((one, other) => other.withoutLink - one.withoutLink || (one.code < other.code ? -1 : 1));
 }
@@ -295,13 +295,42 @@ async function countReturning(
   );
 }
 
+/** A leak that has so many times the orders a day that a person saw is not the one that was acknowledged. */
+const GROWN = 2;
+
+type Acknowledgement = NonNullable<LeakedCode['acknowledged']> & {
+  /** Orders without a link a day, as the person saw them. Null if the record does not say. */
+  readonly aDay: number | null;
+  /** The deal that had the code. Undefined if the record does not say. */
+  readonly dealId: string | null | undefined;
+};
+
+/** The acknowledgement of a leak; null if none is, or if the leak is another one than that a person saw. */
+function acknowledgementOf(
+  { days, withoutLink, dealId: owner }: Pick<LeakedCode, 'days' | 'withoutLink' | 'dealId'>,
+  acknowledged: Acknowledgement | undefined,
+): LeakedCode['acknowledged'] {
+  if (acknowledged === undefined) return null;
+  const { aDay, dealId, ...known } = acknowledged;
+  const hasGrown = aDay !== null && withoutLink / days > GROWN * aDay;
+  return hasGrown || (dealId !== undefined && dealId !== owner) ? null : known;
+}
+
 /** Lists codes that a person acknowledged in the last 30 days, from the audit. */
-async function listAcknowledgedLeaks(db: Database) {
-  const rows = await rowsOf<{ code: string; by: string; at: Date; reason: string }>(db)`
+async function listAcknowledgedLeaks(db: Database): Promise<ReadonlyMap<string, Acknowledgement>> {
+  type Row = Omit<Acknowledgement, 'dealId'> & { code: string; dealId: string | null; namesDeal: boolean };
+  const rows = await rowsOf<Row>(db)`
     select distinct
-      on (subject) subject as code, actor as by, occurred_at as at, coalesce(reason, '') as reason
+      on (subject) subject as code, actor as by, occurred_at as at, coalesce(reason, '') as reason,
+      (after ->> 'without_link')::float8 / nullif((after ->> 'days')::float8, 0) as "aDay",
+      after ->> 'deal_id' as "dealId", coalesce(after ? 'deal_id', false) as "namesDeal"
     from ops.audit
     where subject_kind = 'code' and action = 'acknowledge_leak' and occurred_at > now() - interval '30 days'
     order by subject, audit_id desc`;
-  return new Map(rows.map(({ code, ...acknowledged }) => [code, acknowledged]));
+  return new Map(
+    rows.map(({ code, namesDeal, dealId, ...known }) => [
+      code,
+      { ...known, dealId: namesDeal ? dealId : undefined },
+    ]),
+  );
 }
