@@ -33,7 +33,9 @@ export function explainIssue(issue: Issue): string {
     case 'invalid_type': {
       const received = /received (\w+)$/.exec(issue.message)?.[1];
       if (received === 'undefined') return 'is missing';
-      const found = received === undefined ? undefined : TYPES[received];
+      // A number that is not whole is a number, too.
+      const isPart = issue.expected === 'int' && received === 'number';
+      const found = received === undefined || isPart ? undefined : TYPES[received];
       return `should be ${TYPES[issue.expected] ?? issue.expected}${found === undefined ? '' : `, not ${found}`}`;
     }
     case 'invalid_value':
