@@ -35,7 +35,8 @@ export function findOther(asked: Members, answer: Members): string | null {
  */
 export function isOther(asked: unknown, said: unknown): boolean {
   return differ(asked, said, (text) =>
-    lastPart(/^-?\d+\.\d+$/.test(text) ? text.replace(/\.?0+$/, '') : text).replace(/^#/, ''),
+    // As many digits as a number keeps: 100.50 is 100.5.
+    /^-?\d{1,10}\.\d{1,5}$/.test(text) ? String(Number(text)) : lastPart(text).replace(/^#/, ''),
   );
 }
 
