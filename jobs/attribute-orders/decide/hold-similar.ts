@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { ZONE_HOURS } from '../../../src/core/order.ts';
-import { execute } from '../../../src/db/statement.ts';
+import { ZONE_HOURS, ZONE_MINUTES } from '../../../src/core/order.ts';
+import { execute, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import {
   isOtherPurchase,
@@ -290,82 +290,197 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
  */
 async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
   const isOfBrand = sql`
-    ${isCredited} and e.brand_id = ${brandId} and not ledger.is_platform(e.order_platform, p.platform)`;
-  const isBefore = sql`x.outcome = 'attributed' and q.place < p.place and not ledger.is_platform(q.platform, p.platform)`;
+        ${isCredited} and e.brand_id = ${brandId} and not ledger.is_platform(e.order_platform, c.platform)`;
+  const isBefore = (one: string, other: string) => sql`
+        ${sql.ref(`${one}.place`)} < ${sql.ref(`${other}.place`)}
+          and not ledger.is_platform(${sql.ref(`${one}.platform`)}, ${sql.ref(`${other}.platform`)})`;
   await execute(trx)`
-    with named as materialized (
-      select d.source, d.order_id, n.id
+    with credited as materialized (
+      select d.source, d.order_id, ledger.fold_order_id(d.order_id) as id, p.platform, p.place, o.other_ids
       from decided_orders d
+      join ${placesOf(sources)} on p.source = d.source
       cross join lateral (select o.other_ids from intake.orders o
         where o.order_version_id = d.order_version_id limit 1) o
-      cross join lateral unnest(o.other_ids) n(id)
       where d.outcome = 'attributed'
     ),
+    named as materialized (
+      select c.source, c.order_id, c.platform, c.place, n.id as named_id
+      from credited c cross join lateral unnest(c.other_ids) n(id)
+      where c.other_ids <> '{}'
+    ),
     repeated as materialized (
-      select d.source, d.order_id from decided_orders d join ${placesOf(sources)} on p.source = d.source
-      where ${isOpen(job, 'similar_order')} and (
-        exists (
-          select from named n join ledger.entries e on ledger.fold_order_id(e.order_id) = n.id
-          where n.source = d.source and n.order_id = d.order_id and ${isOfBrand})
-        or exists (
-          select from intake.orders x join ledger.entries e on ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id)
-          where x.other_ids @> array[ledger.fold_order_id(d.order_id)] and x.other_ids <> '{}'
-            and x.is_current
-            and e.source = x.source and ${isOfBrand})
-        or exists (
-          select from named n join decided_orders x on ledger.fold_order_id(x.order_id) = n.id join ${placesOf(sources, 'q')} on q.source = x.source
-          where n.source = d.source and n.order_id = d.order_id and ${isBefore})
-        or exists (
-          select from named n join decided_orders x on x.source = n.source and x.order_id = n.order_id join ${placesOf(sources, 'q')} on q.source = x.source
-          where n.id = ledger.fold_order_id(d.order_id) and ${isBefore}))
+      select c.source, c.order_id
+      from named c join ledger.entries e on ledger.fold_order_id(e.order_id) = c.named_id
+      where ${isOfBrand}
+      union
+      -- Each order is looked up among the ids that others name, hence the offset.
+      select c.source, c.order_id
+      from credited c
+      cross join lateral (
+        select x.source, ledger.fold_order_id(x.order_id) as id
+        from intake.orders x
+        where x.other_ids @> array[c.id] and x.other_ids <> '{}' and x.is_current offset 0) x
+      join ledger.entries e on ledger.fold_order_id(e.order_id) = x.id and e.source = x.source
+      where ${isOfBrand}
+      union
+      select c.source, c.order_id from named c join credited x on x.id = c.named_id where ${isBefore('x', 'c')}
+      union
+      select c.source, c.order_id from credited c join named x on x.named_id = c.id where ${isBefore('x', 'c')}
     )
     update decided_orders d
     set ${held('similar_order')}
     from repeated r
-    where r.source = d.source and r.order_id = d.order_id`;
+    where r.source = d.source and r.order_id = d.order_id and ${isOpen(job, 'similar_order')}`;
 }
 
 /**
- * SQL for what order `o` of decision `d` has in common with the same order of another platform. Orders less than a minute
- * apart have it at one of the minutes -1, 0 and 1.
+ * SQL for what the order of decision `d` has in common with the same order of another platform, which was placed at `at`.
+ * Orders less than a minute apart have it at one of the minutes -1, 0 and 1.
  */
-const likenessOf = (brandId: string, minutes: -1 | 0 | 1) => sql`
+const likenessOf = (
+  brandId: string,
+  at: RawBuilder<unknown>,
+  minutes: RawBuilder<unknown> = sql.lit(0),
+) => sql`
   md5(json_build_array(${brandId}::text, ${codeOf('d')}, trim_scale(d.amount), d.currency,
-    date_trunc('minute', o.placed_at at time zone 'UTC') + make_interval(mins => ${sql.lit(minutes)}))::text)`;
+    date_trunc('minute', ${at} at time zone 'UTC') + make_interval(mins => ${minutes}))::text)`;
 
 /**
  * The same code, amount and currency, less than a minute apart, in a source of the brand with another platform: an order of a
- * channel that is in the channel's export and in that of the shop. If the rows of the other one were deleted, it may be.
+ * channel that is in the channel's export and in that of the shop. If the rows of the other one were deleted, it may be. Of two
+ * sources whose orders are a step of time zones apart (`findZoneSteps`), orders are compared across it, too.
  */
 async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
-  await execute(trx)`
-    update decided_orders d set likeness = ${likenessOf(brandId, 0)}
+  const credited = await execute(trx)`
+    update decided_orders d set likeness = ${likenessOf(brandId, sql`o.placed_at`)}
     from intake.orders o
     where o.order_version_id = d.order_version_id and d.outcome = 'attributed' and o.placed_at is not null`;
+  if (credited === 0) return;
+  const steps = (await findZoneSteps(trx, sources)).map(
+    ({ source, other, step }) => sql`, (${source}, ${other}, ${step}::integer)`,
+  );
   await execute(trx)`create index on decided_orders (likeness)`;
-  const nearby = [-1, 0, 1] as const;
-  const isAlike = sql`x.likeness = any(own.likenesses) and x.outcome = 'attributed'
-          and not exists (select from intake.orders v where v.order_version_id = x.order_version_id
-            and abs(extract(epoch from v.placed_at - own.placed_at)) >= 60)`;
+  await execute(trx)`analyze decided_orders`;
+  const isAlike = sql`(abs(extract(epoch from v.placed_at - n.placed_at)) < 60) is not false
+        and x.outcome = 'attributed' and (n.other is null or x.source = n.other)`;
   await execute(trx)`
-    update decided_orders d set ${held('similar_order')}
-    from ${placesOf(sources)}
-    where p.source = d.source and d.likeness is not null and ${isOpen(job, 'similar_order')} and exists (
-      select from (
-        select o.placed_at, array[${sql.join(nearby.map((minutes) => likenessOf(brandId, minutes)))}] as likenesses
+    with near as materialized (
+      select d.source, d.order_id, p.platform, p.place, z.other, t.placed_at,
+        ${likenessOf(brandId, sql`t.placed_at`, sql`m.minutes`)} as likeness
+      from decided_orders d
+      join ${placesOf(sources)} on p.source = d.source
+      join (values (null, null, 0)${sql.join(steps, sql``)}) z(source, other, step)
+        on z.source is null or z.source = d.source
+      cross join lateral (
+        select o.placed_at - make_interval(mins => z.step * ${sql.lit(ZONE_MINUTES)}) as placed_at
         from intake.orders o
-        where o.order_version_id = d.order_version_id offset 0) own
-      where exists (
-          select from intake.attributions x join ledger.entries e on e.entry_id = x.entry_id
-          where ${isAlike}
-            and not ledger.is_platform(e.order_platform, p.platform)
-            and (x.job <> ${job} or not ${neverSent}
-              or not exists (select from decided_orders n
-                where n.source = x.source and n.order_id = x.order_id)))
-        or exists (
-          select from decided_orders x join ${placesOf(sources, 'q')} on q.source = x.source
-          where ${isAlike} and q.place < p.place
-            and not ledger.is_platform(q.platform, p.platform)))`;
+        where o.order_version_id = d.order_version_id limit 1) t
+      cross join (values (-1), (0), (1)) m(minutes)
+      where d.likeness is not null
+    ),
+    alike as materialized (
+      select n.source, n.order_id
+      from near n
+      join intake.attributions x on x.likeness = n.likeness
+      join ledger.entries e on e.entry_id = x.entry_id
+      left join intake.orders v on v.order_version_id = x.order_version_id
+      where ${isAlike} and not ledger.is_platform(e.order_platform, n.platform)
+        and (x.job <> ${job} or not ${neverSent}
+          or not exists (select from decided_orders k where k.source = x.source and k.order_id = x.order_id))
+      union
+      select n.source, n.order_id
+      from near n
+      join decided_orders x on x.likeness = n.likeness
+      join ${placesOf(sources, 'q')} on q.source = x.source and q.place < n.place
+        and not ledger.is_platform(q.platform, n.platform)
+      left join intake.orders v on v.order_version_id = x.order_version_id
+      where ${isAlike}
+    )
+    update decided_orders d set ${held('similar_order')}
+    from alike a
+    where a.source = d.source and a.order_id = d.order_id and ${isOpen(job, 'similar_order')}`;
+}
+
+/** Orders of a source that are compared with other sources, the files that they are taken from, and how many prove a step. */
+const [COMPARED, COMPARED_FILES, PROOF] = [300, 30, 10];
+
+/**
+ * Finds other sources that seem to state the same orders in another time zone: their orders have the codes, amount and
+ * currency of recent ones of a source, and differ in time by one step of time zones. Two shops of a brand sell the same
+ * things under the same codes, too, but at any time. So it is a step if half of the orders have such a counterpart, or
+ * `PROOF` of them; if they are spread over the day, unlike the payments of subscriptions; if far fewer differ by some minutes
+ * more or less; and by other steps, apart from one for summer and one for winter. A step of one season is one of
+ * the other, an hour beside it.
+ *
+ * @returns steps by which orders of `source` are later than those of `other`, in both directions.
+ */
+async function findZoneSteps(trx: Transaction<DB>, sources: AttributionRules['sources']) {
+  const minutes = minutesBetween('a', 'b');
+  const hours = sql.lit(ZONE_HOURS + 1);
+  const [step, what] = [
+    sql.lit(ZONE_MINUTES),
+    sql`coalesce(o.total, o.subtotal) as amount, o.currency, o.codes_folded`,
+  ];
+  const orderedAt = sql`coalesce(o.placed_at, o.paid_at, o.first_seen_at)`;
+  const bucket = sql`floor(extract(epoch from o.placed_at) / 3600 / ${hours})`;
+  return rowsOf<{ source: string; other: string; step: number }>(trx)`
+    with recent as materialized (
+      select o.*, count(*) over (partition by o.source) as compared
+      from ${placesOf(sources)}
+      cross join lateral (
+        select o.*
+        from (
+          select f.source_file_id
+          from intake.source_files f
+          where f.source = p.source and f.state = 'sealed' and f.read_for = 'orders'
+          order by f.source_file_id desc limit ${sql.lit(COMPARED_FILES)}) f
+        cross join lateral (
+          select o.order_version_id, o.source, o.placed_at, ${what}, ${bucket} as bucket
+          from intake.orders o
+          where o.source_file_id = f.source_file_id and o.is_current and o.placed_at is not null
+          limit ${sql.lit(COMPARED)}) o
+        limit ${sql.lit(COMPARED)}) o
+    ),
+    others as materialized (
+      select o.source, o.placed_at, ${what}, ${bucket} as bucket
+      from intake.orders o
+      where o.is_current and ${orderedAt} between
+        (select min(placed_at) from recent) - make_interval(hours => ${hours})
+        and (select max(placed_at) from recent) + make_interval(hours => ${hours})
+    ),
+    apart as (
+      select a.source, b.source as other, a.compared, a.order_version_id,
+        date_trunc('minute', a.placed_at at time zone 'UTC')::time as time_of_day,
+        round(${minutes} / ${step})::integer as step,
+        abs(${minutes} - round(${minutes} / ${step}) * ${step}) as minutes_beside
+      from (select a.*, a.bucket + d.bucket as in_bucket from recent a cross join (values (-1), (0), (1)) d(bucket)) a
+      join others b on b.bucket = a.in_bucket and b.amount = a.amount and b.currency = a.currency
+        and b.codes_folded = a.codes_folded and b.source <> a.source
+    ),
+    counted as (
+      select source, other, step, max(compared) as compared,
+        count(distinct order_version_id) filter (where minutes_beside < 1) as same,
+        count(distinct time_of_day) filter (where minutes_beside < 1) as times,
+        count(distinct order_version_id) filter (where minutes_beside >= 2) as beside
+      from apart
+      where step <> 0 and abs(step) <= ${sql.lit((ZONE_HOURS * 60) / ZONE_MINUTES)}
+      group by source, other, step
+    ),
+    ranked as (
+      select *, coalesce(nth_value(same, 3) over (partition by source, other order by same desc
+        rows between unbounded preceding and unbounded following), 0) as third
+      from counted
+    ),
+    found as (
+      select source, other, step
+      from ranked
+      where times >= 3 and same >= least(greatest(3, compared / 2.0), ${sql.lit(PROOF)})
+        and same > 2 * beside and same > 2 * third
+    )
+    select distinct f.source, f.other, f.step + season as step
+    from (select source, other, step from found union all select other, source, -step from found) f
+    cross join (values (0), (-60 / ${step}), (60 / ${step})) s(season)
+    where f.step + season <> 0`;
 }
 
 /**

@@ -670,7 +670,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         decided: 1,
       });
       const written = JSON.stringify([
-        1,
+        2,
         'codes',
         '4819',
         'total',

@@ -611,6 +611,78 @@ describe('an order of a channel that also stands in the export of the shop', () 
     expect(await decided(first)).toEqual([isCreditedStill ? '7: attributed' : '7: excluded test']);
   });
 
+  describe('of a source whose orders are those of another one, in another time zone,', () => {
+    const MINUTES = [0, 47, 133, 201, 390, 512];
+    /** Orders at these minutes of a day, later by a number of minutes. */
+    const placed = (prefix: string, laterBy: (index: number) => number, minutes = MINUTES) =>
+      Object.fromEntries(
+        minutes.map((minute, index) => [
+          `${prefix}${index}`,
+          {
+            total: `${index + 10}.00`,
+            placedAt: new Date(Date.UTC(2026, 3, 10, 6, minute + laterBy(index), 7)).toISOString(),
+          },
+        ]),
+      );
+    /** @returns how many orders of the second source are held. */
+    async function heldOf(first: Readonly<Record<string, Given>>, second: Readonly<Record<string, Given>>) {
+      const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon');
+      await state(context, first, { isBrandShared: true });
+      await context.prepare();
+      await state(context, second, { isBrandShared: true, shop: shops[1] });
+      const all = await decided(context, { source: shops[1]?.source ?? '' });
+      return all.filter((decision) => decision.endsWith('held similar_order')).length;
+    }
+
+    test.each([
+      ['each order two hours later', MINUTES.length, () => 120],
+      ['each order five hours and a half earlier', MINUTES.length, () => -330],
+      ['half of them two hours later', 3, (index: number) => (index % 2 === 0 ? 120 : 200 + index * 31)],
+      ['two of them two hours later', 0, (index: number) => (index < 2 ? 120 : 200 + index * 31)],
+      ['each order later by minutes that no zone explains', 0, () => 127],
+      ['each order later by more than zones differ', 0, () => 15 * 60],
+    ])('with %s, so many are held: %i', async (...[, expected, laterBy]) => {
+      expect(
+        await heldOf(
+          placed('s', () => 0),
+          placed('c', laterBy),
+        ),
+      ).toBe(expected);
+    });
+
+    test('and holds an order of the other season, which is an hour beside it', async () => {
+      const at = (hour: number) => ({ total: '99.00', placedAt: `2026-01-10T${hour}:30:07.000Z` });
+      expect(
+        await heldOf(
+          { ...placed('s', () => 0), winter: at(10) },
+          { ...placed('c', () => 120), 'winter-c': at(11) },
+        ),
+      ).toBe(MINUTES.length + 1);
+    });
+
+    test('is not one whose payments are drawn each day, some hours after those of another one', async () => {
+      const daily = [0, 1, 2, 3, 4, 5].map((day) => day * 24 * 60);
+      expect(
+        await heldOf(
+          placed('s', () => 0, daily),
+          placed('c', () => 120, daily),
+        ),
+      ).toBe(0);
+    });
+
+    test('is not one that sells at the same minutes of many hours', async () => {
+      const hourly = [0, 1, 2, 3, 4, 5, 6, 7].map((hour) => hour * 60);
+      const one = (prefix: string, laterBy: number) =>
+        Object.fromEntries(
+          Object.entries(placed(prefix, () => laterBy, hourly)).map(([id, given]) => [
+            id,
+            { ...given, total: '10.00' },
+          ]),
+        );
+      expect(await heldOf(one('s', 0), one('c', 8 * 60))).toBe(0);
+    });
+  });
+
   test('is compared with what the other one states now', async () => {
     const brandId = newBrand();
     const { context: first } = await openJob(brandId, 'shopify');
