@@ -43,7 +43,7 @@ async function lookAtCodes(
     timeZone,
   }: Pick<AttributeOrdersSettings, 'brandId' | 'timeZone'> & { readonly path: string },
 ): Promise<readonly Finding[]> {
-  const { rows, warnings } = readCodeRows(path);
+  const { rows, warnings, remarks } = readCodeRows(path);
   const ambiguous = findAmbiguousCodes(rows, { brandId, timeZone });
   const unknown = db === null || !hasTables ? null : await findUnknownOwners(db, rows);
   const problems = [
@@ -54,7 +54,7 @@ async function lookAtCodes(
       'The service refuses an order of an unknown influencer, so its revenue is credited to no influencer.',
     ),
   ];
-  const count = plural(rows.length, 'code');
+  const count = `${plural(rows.length, 'code')}${remarks.length === 0 ? '' : ` (not used: ${remarks.join(', ')})`}`;
   if (rows.length === 0 && problems.length === 0)
     return [
       warning(

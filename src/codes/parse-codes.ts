@@ -44,9 +44,12 @@ type LinkRow = Ownership & { readonly link: string; readonly linkFolded: readonl
 
 export type OwnerRow = CodeRow | LinkRow;
 
-/** Words of columns that say when a code counts, or whether it does. An owner must not be credited because they are ignored. */
+/**
+ * Words of columns that say when, where or for what a code counts, or whether it does. An owner must not be credited because
+ * they are ignored. Dates are also written without a separator: `enddate`.
+ */
 const LIMITS =
-  /(?:^|[^\p{L}])(?:expir\p{L}*|valid\p{L}*|from|to|until|till|starts?|begins?|ends?|(?:in)?active|enabled|disabled|paused|archived|deleted|revoked|status|gültig\p{L}*|ablauf\p{L}*|bis|ende|aktiv|geldig\p{L}*|einde|actif|activo|attivo|fin|scadenza|caduc\p{L}*)(?:[^\p{L}]|$)/u;
+  /(?:^|[^\p{L}])(?:(?:expir|valid|limit|restrict|eligib|exclu|gültig|geldig|scad|caduc|ablauf)\p{L}*|(?:from|to|until|till|starts?|started|begins?|ends?|ended|start|end)(?:date|datum|day|time|s?at)?|(?:is|in)?(?:active|valid|enabled|disabled|paused|archived|deleted|revoked)|status|state|bis|ende|aktiv|einde|actif|activo|attivo|fin|scadenza|brands?|marken?|merk|marque|marca|platforms?|plattform|channels?|kanal|shops?|stores?|countr(?:y|ies)|land|länder|pays|país|paese|regions?|markets?|markt|currenc(?:y|ies)|währung|products?|produkte?|collections?|uses?|usage|min(?:imum)?|max(?:imum)?|once)(?:[^\p{L}]|$)/u;
 
 const CODES: Sheet<CodeColumn, CodeRow> = {
   columns: CODE_COLUMNS,
@@ -54,7 +57,7 @@ const CODES: Sheet<CodeColumn, CodeRow> = {
   mayHaveOthers: true,
   refusedOthers: {
     names: LIMITS,
-    help: 'It seems to say when the code counts: write its first and last day into valid_from and valid_to, or remove the column.',
+    help: 'It seems to say when, where or for what the code counts. Write its first and last day into valid_from and valid_to, and its brand into brand_id, or remove the column.',
   },
   mayBePadded: true,
   insteadOfAddress: 'Name the influencer by handle, deal or collaboration, and write only the code.',

@@ -41,13 +41,13 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
   });
 
   test('is used without the rows and columns that cannot be, and says which', async () => {
-    const { rows, problems } = await load(`${HEADER},Remarks\nA,,m,,,,,\nB,,,,,,,`);
+    const { rows, problems } = await load(`${HEADER},Remarks,Campaign\nA,,m,,,,,,\nB,,,,,,,,`);
     expect(rows).toMatchObject([
       { code: 'A', code_folded: 'a', handle_folded: 'm', target: 'handle:m', line_no: 2 },
     ]);
     expect(problems.map(({ line, column }) => [line, column])).toEqual([
       [3, 'influencer_handle'],
-      [1, 'remarks'],
+      [1, 'campaign'],
     ]);
   });
 

@@ -61,12 +61,14 @@ describe('a file of codes', () => {
   test('may have other columns, but none that is a known one misspelt or twice', () => {
     const note = {
       line: 1,
-      column: 'remarks of anna',
+      column: 'campaign of anna',
       value: null,
       reason: expect.stringContaining('unknown'),
     };
-    const other = parseCodes('code,deal_id,Remarks of Anna,,\nA,D1,x,,');
+    const other = parseCodes('code,deal_id,Campaign of Anna,,\nA,D1,x,,');
     expect([other.problems, other.warnings]).toEqual([[], [expect.objectContaining(note)]]);
+    const remarks = parseCodes('code,deal_id,Remarks of Anna\nA,D1,x');
+    expect(remarks).toMatchObject({ problems: [], warnings: [], remarks: ['remarks of anna'] });
     const misspelt = parseCodes('code,deal_id,valid_form\nA,D1,2026-01-01');
     expect([misspelt.warnings, misspelt.problems]).toMatchObject([
       [],
@@ -78,6 +80,28 @@ describe('a file of codes', () => {
       { line: 1, column: 'code', reason: expect.stringContaining('twice') },
     ]);
     expect(twice.rows).toMatchObject([{ code: 'A' }]);
+  });
+
+  test('may not have a filled column that says when, where or for what a code counts', () => {
+    const refused = [
+      'expires',
+      'End date',
+      'enddate',
+      'isActive',
+      'Status',
+      'gültig bis',
+      'Platform',
+      'country',
+    ];
+    for (const column of [...refused, 'Max. uses', 'Shop', 'status notes'])
+      expect(parseCodes(`code,deal_id,${column}\nA,D1,x`).problems, column).toHaveLength(1);
+    for (const column of ['expires', 'platform'])
+      expect(parseCodes(`code,deal_id,${column}\nA,D1,`).problems, column).toEqual([]);
+    for (const column of ['weekend tour', 'shopper', 'landing page', 'estate'])
+      expect(parseCodes(`code,deal_id,${column}\nA,D1,x`), column).toMatchObject({
+        problems: [],
+        warnings: [{}],
+      });
   });
 
   test('whose quote is never closed is used up to the line where it opens', () => {

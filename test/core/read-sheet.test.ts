@@ -39,8 +39,8 @@ describe('a small CSV file', () => {
   it('is separated by what gives its header most of the known columns', () => {
     for (const separator of [',', ';', '\t'])
       expect(namesIn(`Name${separator}count\nA${separator}1`)).toEqual(['A']);
-    expect(problemsIn('name;my, own, notes\nA;x')).toEqual([
-      [1, 'my, own, notes', null, 'The column is unknown and not used.'],
+    expect(problemsIn('name;my, own, words\nA;x')).toEqual([
+      [1, 'my, own, words', null, 'The column is unknown and not used.'],
     ]);
   });
 
@@ -62,6 +62,25 @@ describe('a small CSV file', () => {
     expect(problemsIn('name,,note\nA,,1\n')).toEqual([]);
     expect(problemsIn('name,,note\nA,x,1\n')).toEqual([[1, null, null, 'Column 2 has no name.']]);
     expect(problemsIn('name,,note\nA,x,1\n', { ...SHEET, mayHaveOthers: true })).toEqual([]);
+  });
+
+  it('may have columns with remarks for people, which are named and not used', () => {
+    for (const remark of [
+      'Comment',
+      'comments (internal)',
+      'Bemerkung',
+      'my_notes',
+      'observación',
+      'note 2',
+    ]) {
+      const found = readSheet(`name,count,${remark}\nA,1,x\n`, { ...SHEET, columns: ['name', 'count'] });
+      expect({ problems: found.problems, warnings: found.warnings }).toEqual({ problems: [], warnings: [] });
+      expect(found.remarks, remark).toHaveLength(1);
+    }
+    for (const other of ['notify', 'commented', 'internals', 'annotation', 'campaign'])
+      expect(problemsIn(`name,${other}\nA,x\n`), other).toHaveLength(1);
+    const refused = { ...SHEET, refusedOthers: { names: /old/, help: 'Use note.' } };
+    expect(problemsIn('name,old remarks\nA,x\n', refused)).toHaveLength(1);
   });
 
   it('has its mistakes listed by line, and shows no e-mail address', () => {

@@ -28,7 +28,7 @@ const checkCommand = defineCommand({
     for (const { name, brandId, codes } of Object.values(config.jobs).filter(hasCodes)) {
       if (seen.has(`${codes} ${brandId}`)) continue;
       seen.add(`${codes} ${brandId}`);
-      const { rows } = readCodeRows(codes);
+      const { rows, remarks } = readCodeRows(codes);
       const { requestsPerSecond } = config.api;
       const checked = await checkOwners(client, rows, {
         brandId,
@@ -40,10 +40,11 @@ const checkCommand = defineCommand({
       for (const problem of checked.warnings) show(toFinding(about, 'warning', problem));
       const unchecked =
         checked.unchecked === 0 ? '' : `; ${plural(checked.unchecked, 'row was', 'rows were')} not checked`;
+      const unused = remarks.length === 0 ? '' : `; not used: ${remarks.join(', ')}`;
       show({
         status: checked.known < rows.length - checked.unchecked ? 'warning' : 'ok',
         about,
-        what: `The service knows the owners of ${checked.known} of ${plural(rows.length, 'row')}${unchecked}.`,
+        what: `The service knows the owners of ${checked.known} of ${plural(rows.length, 'row')}${unchecked}${unused}.`,
       });
     }
     return end('codes_checked');

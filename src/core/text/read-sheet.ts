@@ -17,7 +17,7 @@ export type Sheet<Column extends string, Row> = {
   readonly aliases?: ReadonlyMap<string, Column>;
   /** The header must have at least one column of each of these groups. */
   readonly required: readonly (readonly Column[])[];
-  /** Whether other columns, for example notes, are only a warning. */
+  /** Whether other columns are only a warning. Remarks for people are not even that (`REMARKS`). */
   readonly mayHaveOthers: boolean;
   /** Names of other columns, folded by `foldHeader`, that are a mistake if they are filled, and how to correct it. */
   readonly refusedOthers?: { readonly names: RegExp; readonly help: string };
@@ -49,9 +49,15 @@ export type ReadSheet<Row> = {
   readonly problems: readonly RowProblem[];
   /** Columns that are not used and need not be a mistake. */
   readonly warnings: readonly RowProblem[];
+  /** Names of columns with remarks for people (`REMARKS`). They are not used. */
+  readonly remarks: readonly string[];
   /** Required columns that the header lacks. If there are any, there are no rows. */
   readonly missingColumns: readonly string[];
 };
+
+/** Names of columns in which people write to each other. Whatever their cells say, a row means the same. */
+const REMARKS =
+  /^(?:.*[^\p{L}])?(?:notes?|comments?|remarks?|memo|description|internal|not[ai]s?|notiz(?:en)?|(?:be|an)merkung(?:en)?|kommentare?|beschreibung|intern|opmerking(?:en)?|omschrijving|remarques?|commentaires?|comentarios?|observaci(?:ó|o)n(?:es)?|comment[io]|osservazion[ei])(?:[^\p{L}].*)?$/u;
 
 /**
  * Reads the rows of a file, and everything that is wrong with it. Cells are separated by commas, semicolons or
@@ -69,7 +75,7 @@ export function readSheet<Column extends string, Row>(
   const { lines, problems } = readLines(text, (name) => columns.includes(nameOf(name)));
   const [header, ...records] = lines;
   const names = (header?.cells ?? []).map(nameOf);
-  const { missingColumns, mistakes, warnings } = judgeHeader(names, sheet, records);
+  const { missingColumns, mistakes, warnings, remarks } = judgeHeader(names, sheet, records);
   // A header with broken quotes is no header. Only the quotes are wrong then.
   if (header !== undefined || problems.length === 0) problems.push(...mistakes);
   const width = sheet.mayBePadded ? widthOf(names, records) : names.length;
@@ -90,7 +96,7 @@ export function readSheet<Column extends string, Row>(
     return [];
   });
   problems.sort((one, other) => one.line - other.line);
-  return { rows, problems, warnings, missingColumns };
+  return { rows, problems, warnings, remarks, missingColumns };
 }
 
 /** Reads one row that is in no file. Missing and null cells are blank. */
@@ -305,9 +311,10 @@ function judgeHeader(
   readonly missingColumns: readonly string[];
   readonly mistakes: RowProblem[];
   readonly warnings: RowProblem[];
+  readonly remarks: readonly string[];
 } {
-  const [mistakes, warnings]: [RowProblem[], RowProblem[]] = [[], []];
-  const known = `Known columns: ${columns.join(', ')}.`;
+  const [mistakes, warnings, remarks]: [RowProblem[], RowProblem[], string[]] = [[], [], []];
+  const known = `Known columns: ${columns.join(', ')}. Name a column of your own "note", or "note" and a word.`;
   const problem = (column: string | null, reason: string, help: string): RowProblem => ({
     line: 1,
     value: null,
@@ -327,15 +334,19 @@ function judgeHeader(
       if (names.indexOf(name) !== index)
         mistakes.push(problem(name, 'The column appears twice.', 'Remove one of them.'));
     } else {
-      const near = didYouMean(name, columns);
       const refused = isFilled && refusedOthers?.names.test(name) === true ? refusedOthers.help : null;
+      if (refused === null && REMARKS.test(name)) {
+        remarks.push(maskAddresses(name));
+        continue;
+      }
+      const near = didYouMean(name, columns);
       const help = near === null ? (refused ?? known) : `Did you mean "${near}"? ${known}`;
       (near === null && refused === null && mayHaveOthers ? warnings : mistakes).push(
         problem(name, 'The column is unknown and not used.', help),
       );
     }
   }
-  return { missingColumns, mistakes, warnings };
+  return { missingColumns, mistakes, warnings, remarks };
 }
 
 /**
