@@ -157,6 +157,24 @@ describe.each(ENGINES)('an order whose id another order has on %s', (engine) => 
     expect(await currentOrders(shop)).toContain('3 55');
   });
 
+  test.each([
+    ['of another purchase, a zone later', '10T11:00', { total: '55.00' }, '1 other_order_same_id'],
+    ['of another purchase, on another day', '11T00:00', { total: '55.00' }, '1 other_order_same_id'],
+    ['with another code', '10T17:45', { codes: ['LEO20'] }, '1 other_order_same_id'],
+    ['of the same purchase, whose day it may be', '10T00:00', {}, '1 -'],
+  ])('is in doubt at a quarter of an hour, alone in its file: %s', async (_, time, given, doubt) => {
+    const shop = await openShop(database());
+    await shop.read({
+      orders: [order('1', { placedAt: '2026-04-10T09:07:31Z' }), order('2', { total: '9.00' })],
+    });
+    await shop.read({ orders: [order('1', { placedAt: `2026-04-${time}:00Z`, ...given })] });
+    expect(await doubtsOf(shop)).toEqual([doubt, '2 -']);
+    // Nor does the other one say whether it was placed on a day or at a time.
+    await shop.read({ orders: [order('3', { placedAt: '2026-04-10T09:00:00Z' })] });
+    await shop.read({ orders: [order('3', { placedAt: '2026-04-10T14:07:31Z', ...given })] });
+    expect(await doubtsOf(shop)).toEqual([doubt, '2 -', doubt.replace('1', '3')]);
+  });
+
   test('is in doubt if exports of days state it on another day', async () => {
     const shop = await openShop(database());
     const on = (day: number, total: string) => ({

@@ -323,9 +323,13 @@ async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: Attrib
       join ledger.entries e on ledger.fold_order_id(e.order_id) = x.id and e.source = x.source
       where ${isOfBrand}
       union
-      select c.source, c.order_id from named c join credited x on x.id = c.named_id where ${isBefore('x', 'c')}
+      select c.source, c.order_id
+      from named c join credited x on x.id = c.named_id
+      where ${isBefore('x', 'c')}
       union
-      select c.source, c.order_id from credited c join named x on x.named_id = c.id where ${isBefore('x', 'c')}
+      select c.source, c.order_id
+      from credited c join named x on x.named_id = c.id
+      where ${isBefore('x', 'c')}
     )
     update decided_orders d
     set ${held('similar_order')}
@@ -453,7 +457,9 @@ async function findZoneSteps(trx: Transaction<DB>, sources: AttributionRules['so
         date_trunc('minute', a.placed_at at time zone 'UTC')::time as time_of_day,
         round(${minutes} / ${step})::integer as step,
         abs(${minutes} - round(${minutes} / ${step}) * ${step}) as minutes_beside
-      from (select a.*, a.bucket + d.bucket as in_bucket from recent a cross join (values (-1), (0), (1)) d(bucket)) a
+      from (
+        select a.*, a.bucket + d.bucket as in_bucket
+        from recent a cross join (values (-1), (0), (1)) d(bucket)) a
       join others b on b.bucket = a.in_bucket and b.amount = a.amount and b.currency = a.currency
         and b.codes_folded = a.codes_folded and b.source <> a.source
     ),
@@ -478,7 +484,10 @@ async function findZoneSteps(trx: Transaction<DB>, sources: AttributionRules['so
         and same > 2 * beside and same > 2 * third
     )
     select distinct f.source, f.other, f.step + season as step
-    from (select source, other, step from found union all select other, source, -step from found) f
+    from (
+      select source, other, step from found
+      union all
+      select other, source, -step from found) f
     cross join (values (0), (-60 / ${step}), (60 / ${step})) s(season)
     where f.step + season <> 0`;
 }

@@ -85,10 +85,11 @@ const placedVersion = sql`
  * with the same numbers, and branches have the same ones. An order keeps its time, also if it is edited. So one that was
  * placed at another time is another order, unless the time is explained: both are the same purchase of the same customer;
  * or they are a step of time zones apart, and the purchase is the same, or another order of the file has the same step. A
- * refund, below zero, is part of an order, and has a time of its own. A file of days cannot be compared with one of times.
- * A version that does not say when does not hide what an earlier one said. The known state stays in force, in doubt, until a
- * person decides, or a later file states that order again. A second reading of a file may correct the times of the first
- * one. Call it only if orders have changed, before anything else compares them.
+ * refund, below zero, is part of an order, and has a time of its own. A file of days cannot be compared with one of times; one
+ * of a single order, which may be either, is compared if the purchase is another one. A version that does not say when does
+ * not hide what an earlier one said. The known state stays in force, in doubt, until a person decides, or a later file states
+ * that order again. A second reading of a file may correct the times of the first one. Call it only if orders have changed,
+ * before anything else compares them.
  *
  * @returns the number of orders.
  */
@@ -109,18 +110,23 @@ export async function doubtOtherOrders(trx: Transaction<DB>, sourceFileId: strin
           where f.source_file_id = s.source_file_id and f.superseded_by = ${sourceFileId}::bigint)
     ),
     others as materialized (
-      select order_version_id, known_id, source_file_id, is_apart
+      select order_version_id, known_id, source_file_id, is_apart, differs
       from (select *, count(*) over (partition by zone_steps) as alike from moved) m
       where is_apart or (not is_refund and case
         when zone_steps is null then differs or not is_same_customer
         else differs and alike = 1 end)
     ),
-    comparable as materialized (
-      select f.source_file_id from (select distinct source_file_id from others where not is_apart) f
-      where ${statesTimes(sql`f.source_file_id`)} = ${statesTimes(sql`${sourceFileId}::bigint`)}
+    compared as materialized (
+      select f.source_file_id, ${statesTimes(sql`f.source_file_id`)} as known,
+        ${statesTimes(sql`${sourceFileId}::bigint`)} as said
+      from (select distinct source_file_id from others where not is_apart) f
     ),
     apart as materialized (
-      select * from others where is_apart or source_file_id in (select source_file_id from comparable)
+      select * from others o
+      where is_apart or exists (
+        select from compared f
+        where f.source_file_id = o.source_file_id
+          and (f.known is true = f.said is true or (o.differs and (f.known = f.said) is null)))
     )
     update intake.orders o set (${columnNames}, customer_key, customer_key_no, lines, similar_to, items,
       changed_at, note, content_hash, stated_hash, stated_version_id) = row(

@@ -99,16 +99,19 @@ export function zoneStepsOf(minutes: RawBuilder<unknown>): RawBuilder<number | n
 }
 
 /**
- * SQL that is true if a file states times of day. Days begin at a midnight of some zone: a quarter of an hour, at one time of
- * day in UTC, and half an hour or an hour beside it while summer time counts.
+ * SQL that is true if a file states times of day, and false if it states days. Days begin at a midnight of some zone: a quarter
+ * of an hour, at one time of day in UTC, and half an hour or an hour beside it while summer time counts. Null if the file may
+ * do either, because it has one order, placed at such a time.
  */
-export function statesTimes(sourceFileId: RawBuilder<unknown>): RawBuilder<boolean> {
+export function statesTimes(sourceFileId: RawBuilder<unknown>): RawBuilder<boolean | null> {
   const ofFile = sql`from intake.orders t where t.source_file_id = ${sourceFileId}`;
   const seconds = sql`extract(epoch from t.placed_at)`;
-  return sql<boolean>`(
+  return sql<boolean | null>`(
         exists (select ${ofFile} and ${seconds} % ${sql.lit(ZONE_MINUTES * 60)} <> 0)
-        or (select count(distinct ${seconds} % 86400) > 2
-            or max(${seconds} % 86400) - min(${seconds} % 86400) not in (${sql.join(SUMMER_TIME_SECONDS)}) ${ofFile}) is true)`;
+        or (select case
+            when count(distinct ${seconds} % 86400) > 2
+              or max(${seconds} % 86400) - min(${seconds} % 86400) not in (${sql.join(SUMMER_TIME_SECONDS)}) then true
+            when count(t.placed_at) > 1 then false end ${ofFile}))`;
 }
 
 /** Returns the columns that are merged in this way when rows of an order are added up. */
