@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ZONE_HOURS, ZONE_MINUTES } from '../../../src/core/order.ts';
-import { execute, rowsOf } from '../../../src/db/statement.ts';
+import { execute, rowOf, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import {
   isOtherPurchase,
@@ -355,12 +355,17 @@ const likenessOf = (
  * sources whose orders are a step of time zones apart (`findZoneSteps`), orders are compared across it, too.
  */
 async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
-  const credited = await execute(trx)`
-    update decided_orders d set likeness = ${likenessOf(brandId, sql`o.placed_at`)}
-    from intake.orders o
-    where o.order_version_id = d.order_version_id and d.outcome = 'attributed' and o.placed_at is not null`;
-  if (credited === 0) return;
-  const steps = (await findZoneSteps(trx, sources)).map(
+  const credited = await rowOf<{ since: Date | null }>(trx)`
+    with credited as (
+      update decided_orders d set likeness = ${likenessOf(brandId, sql`o.placed_at`)}
+      from intake.orders o
+      where o.order_version_id = d.order_version_id and d.outcome = 'attributed' and o.placed_at is not null
+      returning o.placed_at
+    )
+    select min(placed_at) as since from credited`;
+  const since = credited?.since ?? null;
+  if (since === null) return;
+  const steps = (await findZoneSteps(trx, { sources, since })).map(
     ({ source, other, step }) => sql`, (${source}, ${other}, ${step}::integer)`,
   );
   await execute(trx)`create index on decided_orders (likeness)`;
@@ -405,8 +410,11 @@ async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: Attrib
     where a.source = d.source and a.order_id = d.order_id and ${isOpen(job, 'similar_order')}`;
 }
 
-/** Orders of a source that are compared with other sources, the files that they are taken from, and how many prove a step. */
-const [COMPARED, COMPARED_FILES, PROOF] = [300, 30, 10];
+/**
+ * Orders of a source that are compared with other sources, the files that they are taken from, days before the first order
+ * that is decided, and how many prove a step.
+ */
+const [COMPARED, COMPARED_FILES, COMPARED_DAYS, PROOF] = [300, 30, 31, 10];
 
 /**
  * Finds other sources that seem to state the same orders in another time zone: their orders have the codes, amount and
@@ -418,7 +426,10 @@ const [COMPARED, COMPARED_FILES, PROOF] = [300, 30, 10];
  *
  * @returns steps by which orders of `source` are later than those of `other`, in both directions.
  */
-async function findZoneSteps(trx: Transaction<DB>, sources: AttributionRules['sources']) {
+async function findZoneSteps(
+  trx: Transaction<DB>,
+  { sources, since }: Pick<AttributionRules, 'sources'> & { readonly since: Date },
+) {
   const minutes = minutesBetween('a', 'b');
   const hours = sql.lit(ZONE_HOURS + 1);
   const [step, what] = [
@@ -441,7 +452,8 @@ async function findZoneSteps(trx: Transaction<DB>, sources: AttributionRules['so
         cross join lateral (
           select o.order_version_id, o.source, o.placed_at, ${what}, ${bucket} as bucket
           from intake.orders o
-          where o.source_file_id = f.source_file_id and o.is_current and o.placed_at is not null
+          where o.source_file_id = f.source_file_id and o.is_current
+            and o.placed_at >= ${since}::timestamptz - make_interval(days => ${sql.lit(COMPARED_DAYS)})
           limit ${sql.lit(COMPARED)}) o
         limit ${sql.lit(COMPARED)}) o
     ),
