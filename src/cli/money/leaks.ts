@@ -7,7 +7,7 @@ import { requireReason } from '../usage-error.ts';
 const acknowledgeCommand = defineCommand({
   name: 'acknowledge',
   decides: { says: 'why', kept: 'in the audit' },
-  description: 'acknowledge a flagged code: it is not reported again for 30 days',
+  description: 'acknowledge a flagged code: for 30 days, it is reported again only if it changes',
   takes: [['<code>', 'the code, as `leaks` lists it']],
   async action({ output, open }, { code: written, reason }) {
     const { acknowledgeLeak } = await import('../../decisions/acknowledge-leak.ts');
@@ -23,7 +23,9 @@ const acknowledgeCommand = defineCommand({
         help: 'npx influencer-sync leaks lists the flagged codes.',
       });
     output.emit({ event: 'leak_acknowledged', code, reason });
-    output.print(`Acknowledged: ${code}. It stays in the list, but is not reported again for 30 days.`);
+    output.print(
+      `Acknowledged: ${code}. It stays in the list. For 30 days, it is reported again only if its orders double or another deal has it.`,
+    );
   },
 });
 
