@@ -5,6 +5,7 @@ import { foldCode } from '../../core/text/fold.ts';
 import { foldOrderId } from '../../core/text/order-key.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import { lastDayOf } from '../../core/time/month.ts';
+import { column, number } from '../../render/block.ts';
 import { type Html, html } from '../../render/html/html.ts';
 import { capital, formatCount, plural } from '../../render/text.ts';
 import { countRejected } from '../../reports/files/list-rejected.ts';
@@ -35,6 +36,7 @@ import {
   noted,
   orderColumns,
   pagedTable,
+  tablePart,
 } from '../markup/parts.ts';
 import { COUNT_LIMIT, dayOf, keyedPageOf, optionOf, queryWithout, textOf, wordOf } from '../read-query.ts';
 
@@ -181,6 +183,13 @@ export const orderPage = definePage('/orders/:source/:order', async (visit) => {
     title: `Order ${orderId}${name}`,
     content: html`${answerBox(answerOrder(life), visit)}
 <p class="dim">Source ${life.source ?? 'unknown'}. <code>npx influencer-sync explain order ${shellWord(orderId)}</code> shows the same.</p>
+${tablePart('Compare with', { rows: life.alike }, [
+  column('Order', (row) => visit.order(row, row.orderName ?? row.orderId)),
+  column('Source', ({ source }) => source),
+  column('Placed', ({ placedAt }) => visit.instant(placedAt)),
+  number('Amount', ({ amount, currency }) => amount && formatMoney(amount, currency)),
+  column('State', ({ state }) => (state === null ? null : badge(state))),
+])}
 <h2>Source</h2>
 ${life.versions.length === 0 ? html`<p class="none">No known file.</p>` : html`<ol class="life">${life.versions.map((version) => versionItem(version, visit))}</ol>`}
 ${life.rejected.map(({ uri, line, sourceFileId, record, reason, isSettled }) => html`<p>${anchor(visit.link(`/rejected/${sourceFileId}/${record}`), `${fileName(uri)} line ${line}`)} could not be used${isSettled ? ', and a later file settled it' : ''}: ${reason}</p>`)}

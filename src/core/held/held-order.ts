@@ -15,6 +15,8 @@ export type HeldReason = {
    * only be excluded.
    */
   readonly confirms: string | null;
+  /** Whether it may be another order that is known, with which a person compares it. */
+  readonly comparesOrders?: true;
 };
 
 /** Why an order below zero is excluded: a refund or cancellation with an id of its own lowers no order. */
@@ -73,16 +75,19 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     what: 'The id differs from that of another order, or of one in a seed, only in zeros, blanks, separators, `#` or case; or a seed has its name',
     fix: 'Compare both orders. If they are the same order, exclude this one. If a seed has names, withdraw it with `ledger unseed`, and record the ids instead.',
     confirms: 'it is another order',
+    comparesOrders: true,
   },
   similar_order: {
     what: 'It may be an order that counts already: another file or source states one with the same code and amount at the same time, or as far apart as time zones are; or with the same id; or one of them names the id of the other',
     fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out. If their times differ by hours, correct `time_zone` of the source whose times are wrong. If the shop has new numbers for all its orders, exclude all that are held at once.',
     confirms: 'it is another order',
+    comparesOrders: true,
   },
   sub_order: {
     what: 'Orders with the same code, placed in the same second, add up to another one, so they may be its parts: a marketplace splits an order by seller, and exports the whole one, too',
     fix: 'Compare them. If they are parts of the other order, exclude them. To exclude all sub-orders, add a rule to the layout with the column that names the parent order: `exclusions: [{ reason: sub_order, columns: [Parent], not_blank: true }]`.',
     confirms: 'it is an order of its own',
+    comparesOrders: true,
   },
   cancelled_elsewhere: {
     what: 'Another source of the same platform states the order as cancelled, refunded or returned',

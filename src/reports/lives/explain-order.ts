@@ -1,9 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
+import { HELD_REASONS } from '../../core/held/held-order.ts';
+import { ZONE_HOURS } from '../../core/order.ts';
 import type { RejectedRowInFile } from '../../core/report.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
 import type { AgeBasis } from '../../core/time/file-age.ts';
 import { type Database, rowsOf } from '../../db/statement.ts';
+import { minutesBetween, zoneStepsOf } from '../../intake/orders/order-columns.ts';
 import type { OwnedCode } from '../codes/list-codes.ts';
 import { listRejected } from '../files/list-rejected.ts';
 import { type HeldGroup, heldDecision, heldWord } from '../held/held-orders.ts';
@@ -73,6 +76,18 @@ export type CodeOwner = Pick<
   'code' | 'validFrom' | 'validTo' | 'validFromText' | 'validToText'
 > & { readonly owner: string };
 
+/** A known order that a held one may be, or may be a part of. */
+export type AlikeOrder = {
+  readonly source: string;
+  readonly orderId: string;
+  readonly orderName: string | null;
+  readonly placedAt: Date | null;
+  readonly amount: string | null;
+  readonly currency: string;
+  /** The state of its entry in the ledger, else what was decided about it. Null if nothing was. */
+  readonly state: string | null;
+};
+
 export type OrderLife = {
   readonly source: string | null;
   readonly orderId: string;
@@ -84,6 +99,8 @@ export type OrderLife = {
   readonly entries: readonly EntryLife[];
   /** Rows that state it and could not be used. */
   readonly rejected: readonly RejectedRowInFile[];
+  /** Orders with which a person compares it, if it is held for that. */
+  readonly alike: readonly AlikeOrder[];
 };
 
 /**
@@ -229,6 +246,7 @@ async function readLife(
       sources: life.source === null ? null : [life.source],
       orders: [life.orderId],
     }),
+    alike: attributions.some(isHeldAsAlike) ? await readAlike(db, life) : [],
   };
 }
 
@@ -323,4 +341,62 @@ async function readEntries(db: Database, { source, orderId }: Of): Promise<reado
       where ledger.fold_order_id(order_id) = ${foldOrderId(orderId)}
         and source is not distinct from ${source}))`,
   );
+}
+
+function isHeldAsAlike({ outcome, reason }: OrderAttribution): boolean {
+  return outcome === 'held' && HELD_REASONS[reason ?? '']?.comparesOrders === true;
+}
+
+/**
+ * Reads the orders that may be this one: of any source, with the same id in some spelling, or named by the tags of either; or
+ * with the same code, at the same time, or with the same amount less than a minute or a step of time zones apart. Those that
+ * a job of the order knows come first, then those near in time. Shops of other brands have the same ids at other times.
+ */
+function readAlike(db: Database, { source, orderId }: Of) {
+  const reach = sql`make_interval(hours => ${sql.lit(ZONE_HOURS + 1)})`;
+  const minutes = minutesBetween('x', 'o');
+  const amount = sql`coalesce(x.total, x.subtotal)`;
+  return rowsOf<AlikeOrder>(db)`
+    with recursive ${SOURCES}, ${JOBS},
+    own as (
+      select o.*, array_remove(array[o.order_id, o.similar_to], null) as ids
+      from intake.orders o where o.source = ${source} and o.order_id = ${orderId} and o.is_current
+    ),
+    own_jobs as (
+      select job from jobs join intake.attributions a using (job) where a.source = ${source} and a.order_id = ${orderId}
+    ),
+    alike as (
+      select x.order_version_id
+      from own o cross join sources s
+      join intake.orders x on x.source = s.source and x.is_current and x.order_id = any(o.ids || o.other_ids)
+      union
+      select x.order_version_id
+      from own o cross join sources s
+      join intake.orders x on x.source = s.source and x.is_current and x.similar_to = any(o.ids)
+      union
+      select x.order_version_id
+      from own o join intake.orders x on x.other_ids @> array[ledger.fold_order_id(o.order_id)]
+        and x.other_ids <> '{}' and x.is_current
+      union
+      select x.order_version_id
+      from own o join intake.orders x on x.is_current and x.currency = o.currency
+        and x.codes_folded is not distinct from o.codes_folded
+        and coalesce(x.placed_at, x.paid_at, x.first_seen_at) between o.placed_at - ${reach} and o.placed_at + ${reach}
+      where x.placed_at = o.placed_at or (${amount} = coalesce(o.total, o.subtotal)
+        and (abs(${minutes}) < 1 or ${zoneStepsOf(minutes)} is not null))
+    )
+    select x.source, x.order_id as "orderId", x.order_name as "orderName", x.placed_at as "placedAt",
+      ${amount}::text as amount, x.currency, d.state
+    from own o
+    cross join alike
+    join intake.orders x on x.order_version_id = alike.order_version_id
+      and (x.source, x.order_id) <> (o.source, o.order_id)
+    left join lateral (
+      select coalesce(e.state, a.outcome) as state, jobs.job in (select job from own_jobs) as is_of_job
+      from jobs join intake.attributions a using (job) left join ledger.entries e on e.entry_id = a.entry_id
+      where a.source = x.source and a.order_id = x.order_id
+      order by is_of_job desc, e.entry_id nulls last limit 1) d on true
+    where d.is_of_job or abs(${minutes}) < 2 * 24 * 60
+    order by d.is_of_job desc nulls last, abs(${minutes}) nulls last, ${amount} desc nulls last, x.source, x.order_id
+    limit 10`;
 }

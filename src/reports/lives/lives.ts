@@ -11,7 +11,7 @@ import { joinFacts } from '../doubts/doubts.ts';
 import { answerOrder, describeAnswer } from './answer-order.ts';
 import type { EntryLife, Explained } from './entry-lives.ts';
 import type { CustomerLife } from './explain-customer.ts';
-import type { OrderAttribution, OrderLife, OrderVersion } from './explain-order.ts';
+import type { AlikeOrder, OrderAttribution, OrderLife, OrderVersion } from './explain-order.ts';
 
 /** What `explain` says: the history of an order, of the records of other kinds of jobs, and of a customer. */
 
@@ -23,6 +23,7 @@ export function describeOrderLife(life: OrderLife): readonly Block[] {
   return [
     say(`Order ${life.orderId}${name}${source}. Times are in UTC.`, { tone: 'bold' }),
     describeAnswer(answerOrder(life)),
+    ...section('Compare with', { parts: life.alike.map(describeAlike) }),
     ...section('Stated by', {
       parts: [
         ...(life.hasPrunedVersions ? [item(pruned)] : []),
@@ -92,6 +93,17 @@ export function roleOf({ fileState, isCurrent, isOlder, ageBasis }: OrderVersion
   return isOlder ? `older ${describeBasis(ageBasis)}: changed nothing` : 'replaced';
 }
 
+function describeAlike({ source, orderId, orderName, placedAt, amount, currency, state }: AlikeOrder): Part {
+  return item(
+    joinFacts([
+      `order ${orderId}${orderName === null || orderName === orderId ? '' : ` (${orderName})`} of ${source}`,
+      named(amount, (one) => formatMoney(one, currency)),
+      named(placedAt, (at) => `placed ${formatInstant(at)}`),
+      named(state, (one) => one.replaceAll('_', ' ')),
+    ]),
+  );
+}
+
 function describeVersion(version: OrderVersion): Part {
   const lacksCodes = version.codes.length === 0;
   const said = factsOfVersion(version).map(([name, value]) => {
@@ -116,10 +128,10 @@ function describeAttribution(one: OrderAttribution): Part {
     named(one.brandId, (id) => `brand ${id}`),
     named(one.amount, (amount) => formatMoney(amount, one.currency)),
   ]);
-  const { what, fix } = heldReason(one.reason ?? '', one.word);
+  const { what } = heldReason(one.reason ?? '', one.word);
   const details = [
     decided,
-    one.outcome === 'held' && one.reason !== null ? `${what}. ${fix}` : '',
+    one.outcome === 'held' && one.reason !== null ? `${what}.` : '',
     named(one.claims, (claims) => `evidence for several owners: ${claims}`),
   ].filter((detail) => detail !== '');
   const title = `${one.outcome}${named(one.reason, (reason) => `: ${reason.replaceAll('_', ' ')}`)} (job ${one.job})`;
@@ -171,7 +183,7 @@ export function describeCustomerLife(life: CustomerLife): readonly Block[] {
   return section(`Customer of brand ${brandId}`, {
     parts: facts([
       ['read', `from ${source}, first on ${formatMinute(firstSeenAt)}`],
-      ['stands', describeState(life)],
+      ['state', describeState(life)],
       ['consent', describeConsentOf(life)],
       ['says', says],
       ['looked up', describeLookup(life)],

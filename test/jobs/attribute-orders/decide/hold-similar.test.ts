@@ -8,6 +8,7 @@ import { storeRulings } from '../../../../jobs/attribute-orders/decide/rulings.t
 import type { Database } from '../../../../src/db/connect.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { seedLedger, undoSeed } from '../../../../src/ledger/seed.ts';
+import { explainOrder } from '../../../../src/reports/lives/explain-order.ts';
 import { openShop, order, type Shop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { countBlocked, waitFor } from '../../../support/wait-for.ts';
@@ -1168,5 +1169,69 @@ describe('orders of one second that add up to another one', () => {
     expect((await decided(context)).filter((one) => one.includes('held'))).toEqual(
       expected.map((id) => `${id}: held sub_order`),
     );
+  });
+});
+
+describe('the orders with which a person compares one that is held', () => {
+  const AT = '2026-04-10T09:00:26Z';
+
+  test.each<[string, string, Readonly<Record<string, Given>>, readonly string[]]>([
+    ['an id in another spelling', '00101', { 101: { placedAt: AT }, '00101': {} }, ['101 10.00']],
+    ['another id at the same time', '901', { 501: { placedAt: AT }, 901: { placedAt: AT } }, ['501 10.00']],
+    [
+      'the whole order and its other parts',
+      '2',
+      {
+        1: { placedAt: AT, total: '40.00' },
+        2: { placedAt: AT, total: '60.00' },
+        3: { placedAt: AT, total: '100.00' },
+        4: { placedAt: '2026-04-10T09:00:27Z', total: '100.00' },
+      },
+      ['3 100.00', '1 40.00'],
+    ],
+    [
+      'the same amount a step of time zones apart',
+      '901',
+      {
+        501: { placedAt: '2026-04-10T07:00:26Z' },
+        502: { placedAt: '2026-04-10T07:05:26Z' },
+        901: { placedAt: AT },
+      },
+      ['501 10.00'],
+    ],
+    [
+      'an id that its tags name',
+      '901',
+      { 501: { total: '9.00' }, 901: { placedAt: AT, otherIds: ['501'] } },
+      ['501 9.00'],
+    ],
+    [
+      'the order whose tags name it',
+      '501',
+      { 501: { placedAt: AT }, 901: { otherIds: ['501'], total: '9.00' } },
+      ['901 9.00'],
+    ],
+    [
+      'none of another code, currency or time',
+      '901',
+      {
+        501: { placedAt: AT, codes: ['NOOR'] },
+        502: { placedAt: AT, currency: 'USD' },
+        503: { placedAt: '2026-04-10T09:03:26Z' },
+        901: { placedAt: AT },
+      },
+      [],
+    ],
+  ])('include %s', async (_, orderId, orders, expected) => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    const { [orderId]: own, ...others } = orders;
+    await state(context, others);
+    await state(context, { [orderId]: own ?? {} });
+    await sql`update intake.attributions set outcome = 'held', reason = 'similar_order', target = null, matched_by = null
+      where source = ${context.source} and order_id = ${orderId}`.execute(context.db);
+    const [life] = await explainOrder(context.db, { source: context.source, order: orderId });
+    // Other tests have orders of these times, too.
+    const ofJob = life?.alike.filter(({ source }) => source === context.source);
+    expect(ofJob?.map((one) => `${one.orderId} ${Number(one.amount).toFixed(2)}`)).toEqual(expected);
   });
 });
