@@ -184,6 +184,18 @@ describe.each(ENGINES)('an order whose id another order has on %s', (engine) => 
     await shop.read(on(11, '77.00'));
     expect(await currentOrders(shop)).toEqual(['1 10', '2 10']);
     expect(await doubtsOf(shop)).toEqual(['1 other_order_same_id', '2 other_order_same_id']);
+    // A file with one order does not show that it states times.
+    for (const [first, then] of [
+      [['3', '4'], ['3']],
+      [['5'], ['5', '6']],
+      [['7'], ['7']],
+    ] as const) {
+      const of = (ids: readonly string[], day: number) =>
+        ids.map((id) => order(id, { placedAt: `2026-04-${day}T22:00:00Z` }));
+      await shop.read({ orders: of(first, 10) });
+      await shop.read({ orders: of(then, 11) });
+      expect(await doubtsOf(shop)).toContain(`${then[0]} other_order_same_id`);
+    }
   });
 
   test.each([

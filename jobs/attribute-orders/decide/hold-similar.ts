@@ -217,8 +217,6 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
  * Times without seconds agree more often: then the customer is the same, or two orders and half of the file are known.
  */
 async function holdRenumbered(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
-  const amountOf = (order: string) =>
-    sql`coalesce(${sql.ref(`${order}.total`)}, ${sql.ref(`${order}.subtotal`)})`;
   await execute(trx)`
     with own as materialized (
       select d.source, d.order_id, d.order_version_id, p.platform, o.source_file_id, o.placed_at,
@@ -226,6 +224,7 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
       from decided_orders d
       join ${placesOf(sources)} on p.source = d.source
       join intake.orders o on o.order_version_id = d.order_version_id
+      -- Who confirmed that an order with a similar id is another one has compared the two.
       where o.placed_at is not null and ${isOpen(job, 'similar_order')} and ${isUnconfirmed('similar_id')}
     ),
     twins as materialized (

@@ -126,7 +126,7 @@ export async function doubtOtherOrders(trx: Transaction<DB>, sourceFileId: strin
       where is_apart or exists (
         select from compared f
         where f.source_file_id = o.source_file_id
-          and (f.known is true = f.said is true or (o.differs and (f.known = f.said) is null)))
+          and ((f.known is true) = (f.said is true) or (o.differs and (f.known = f.said) is null)))
     )
     update intake.orders o set (${columnNames}, customer_key, customer_key_no, lines, similar_to, items,
       changed_at, note, content_hash, stated_hash, stated_version_id) = row(
