@@ -55,7 +55,10 @@ export type FileDetails = {
   readonly warnings: readonly CheckFinding[];
 };
 
-/** Rejected rows of a file that are not used, as many as were counted (`countUnusedRows`). */
+/** Most rejected rows that each run looks at again: there may be many, and none of them may ever be settled. */
+export const MOST_UNUSED_ROWS = 1_000;
+
+/** Rejected rows of a file that are not used. Of all files, about `MOST_UNUSED_ROWS` are counted. */
 export type UnusedRows = { readonly source: string; readonly uri: string; readonly rows: number };
 
 /** What a person must settle in the ledger for a job. */

@@ -1,4 +1,10 @@
-import type { CodeProblem, FileCounts, FileDetails, RunReport } from '../core/report.ts';
+import {
+  type CodeProblem,
+  type FileCounts,
+  type FileDetails,
+  MOST_UNUSED_ROWS,
+  type RunReport,
+} from '../core/report.ts';
 import type { RunFinished } from '../core/run.ts';
 import { fileName } from '../core/text/file-name.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
@@ -82,13 +88,10 @@ function describeUnusedRows({ details: { unusedRows = [] } }: MaybeFiles): reado
   const files = unusedRows.slice(0, SHOWN_FILES).map(({ uri }) => maskAddresses(fileName(uri)));
   const rest = unusedRows.length - files.length;
   const of = rest > 0 ? [...files, plural(rest, 'more file')] : files;
-  const rows = clause(
-    unusedRows.reduce((sum, one) => sum + one.rows, 0),
-    'row',
-    'rows',
-  );
-  return rows.map((count) =>
-    say(`Rejected by earlier runs, and still not used: ${count} of ${of.join(', ')}.`, {
+  const counted = unusedRows.reduce((sum, one) => sum + one.rows, 0);
+  const least = counted < MOST_UNUSED_ROWS ? '' : 'at least ';
+  return clause(counted, 'row', 'rows').map((count) =>
+    say(`Rejected by earlier runs, and still not used: ${least}${count} of ${of.join(', ')}.`, {
       tone: 'dim',
       commands: { lines: ['npx influencer-sync rejected'] },
     }),

@@ -45,11 +45,14 @@ export async function findZoneSteps(
           where f.source = p.source and f.state = 'sealed' and f.read_for = 'orders'
           order by f.source_file_id desc limit ${sql.lit(COMPARED_FILES)}) f
         cross join lateral (
-          select o.order_version_id, o.source, o.placed_at, ${what}, ${bucket} as bucket
+          select o.order_version_id, o.source, o.order_id, o.placed_at, ${what}, ${bucket} as bucket
           from intake.orders o
           where o.source_file_id = f.source_file_id and o.is_current
             and o.placed_at >= ${since}::timestamptz - make_interval(days => ${sql.lit(COMPARED_DAYS)})
+          -- By the index of the file. New orders have the highest ids, as a rule.
+          order by o.order_id collate "C" desc
           limit ${sql.lit(COMPARED)}) o
+        order by f.source_file_id desc, o.order_id collate "C" desc
         limit ${sql.lit(COMPARED)}) o
     ),
     others as materialized (

@@ -163,7 +163,7 @@ export function describeEvidence(
     dealId === null ? '' : `deal ${dealId}`,
     amount === null ? '' : formatMoney(amount, currency),
     isOther
-      ? `but ${formatMoney(sent.amount ?? '0', sent.currency)} was sent: look which order the service has`
+      ? `but ${sent.amount === null ? sent.currency : formatMoney(sent.amount, sent.currency)} was sent: look which order the service has`
       : '',
   ]);
 }

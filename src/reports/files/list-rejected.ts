@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
-import type { RejectedRowInFile, UnusedRows } from '../../core/report.ts';
+import { MOST_UNUSED_ROWS, type RejectedRowInFile, type UnusedRows } from '../../core/report.ts';
 import { countOf, type Database, rowsOf } from '../../db/statement.ts';
 import { statedId } from '../../intake/orders/order-by-age.ts';
 import { unreportedRuns } from '../runs/list-runs.ts';
@@ -47,12 +47,9 @@ export async function countRejected(db: Database, filter: RejectedFilter = {}): 
       limit ${filter.limit == null ? null : filter.limit + 1}::bigint) r`;
 }
 
-/** Most rejected rows that each run looks at again: there may be many, and none of them may ever be settled. */
-const MOST_UNUSED = 1_000;
-
 /**
  * Counts the rows of files that count, and that the report of a run does not have, because an earlier one had them, by file;
- * no more than `MOST_UNUSED` of them. Rows that a later file has settled are left out.
+ * no more than `MOST_UNUSED_ROWS` of them. Rows that a later file has settled are left out.
  *
  * @param options.readFor what the files were read for.
  */
@@ -66,7 +63,7 @@ export function countUnusedRows(
       select f.source, f.uri, r.row_count ${matching({ sources, isOpen: true })} and f.state = 'sealed'
         and f.read_for = ${readFor}
         and r.run_id not in ${unreportedRuns(runId, 'completed')}
-      limit ${MOST_UNUSED}) r
+      limit ${MOST_UNUSED_ROWS}) r
     group by source, uri order by 3 desc, source, uri`;
 }
 

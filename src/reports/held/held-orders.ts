@@ -182,10 +182,13 @@ export function listHeldGroups(db: Database, filter: HeldFilter = {}) {
           from (
             select job, source, reason, word, currency, decision, is_sent, count(*) as orders, sum(amount) as amount,
               count(*) filter (where amount is null) as unknown, sum(posted) as posted,
-              count(posted) as in_currency, sum(refunded) as refunded, min(decided_at) as since
+              count(posted) as in_currency, min(decided_at) as since,
+              -- What was posted without its refund is not refunded once more.
+              sum(refunded) filter (where (posted = total - refunded and posted is distinct from subtotal)
+                is not true) as refunded
             from (
               select a.job, a.source, a.reason, ${heldWord} as word, a.currency, a.amount, a.decided_at,
-                ${heldDecision} as decision, ${isSent} as is_sent, o.refunded,
+                ${heldDecision} as decision, ${isSent} as is_sent, o.refunded, o.total, o.subtotal,
                 (select e.amount from ledger.entries e
                   where e.entry_id = a.entry_id and e.currency = a.currency) as posted
               ${fromHeld(filter)} offset 0) h

@@ -241,7 +241,9 @@ function isWithoutRefund(
   { amount, currency, change }: EntryLife,
   { total, subtotal, refunded, ...stated }: OrderVersion,
 ): boolean {
-  if (amount === null || change !== null || stated.currency !== currency) return false;
+  // An order that is held is still worth what it was before.
+  const isChanged = change !== null && (change.kind !== 'held' || change.amountBefore !== null);
+  if (amount === null || isChanged || stated.currency !== currency) return false;
   if (total === null || refunded === null || (subtotal !== null && isSameAmount(subtotal, amount)))
     return false;
   return isSameAmount(subtractMoney(total, refunded), amount);
