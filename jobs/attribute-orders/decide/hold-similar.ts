@@ -277,9 +277,9 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
     doubled as (
       select source_file_id from timed group by source_file_id having bool_and(alike % 2 = 0) and count(*) >= 4
     )
-    update decided_orders d set ${held('sub_order')}
+    update decided_orders d set ${held('may_be_part')}
     from timed t
-    where t.source = d.source and t.order_id = d.order_id and ${isOpen(job, 'sub_order')} and (
+    where t.source = d.source and t.order_id = d.order_id and ${isOpen(job, 'may_be_part')} and (
       (t.orders > 2 and t.place > 1 and t.all_parts = 2 * t.largest)
       or (t.place % 2 = 0 and t.source_file_id in (select source_file_id from doubled)))`;
 }

@@ -83,7 +83,7 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'it is another order',
     comparesOrders: true,
   },
-  sub_order: {
+  may_be_part: {
     what: 'Orders with the same code, placed in the same second, add up to another one, so they may be its parts: a marketplace splits an order by seller, and exports the whole one, too',
     fix: 'Compare them. If they are parts of the other order, exclude them. To exclude all sub-orders, add a rule to the layout with the column that names the parent order: `exclusions: [{ reason: sub_order, columns: [Parent], not_blank: true }]`.',
     confirms: 'it is an order of its own',

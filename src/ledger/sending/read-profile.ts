@@ -74,7 +74,8 @@ export function isUnclearProfile(value: unknown): boolean {
   const said = answer.parse(value);
   if (said.is_influencer !== null || isMatch(said)) return false;
   const about = Object.entries(value).filter(([name]) => !ABOUT_THE_REQUEST.includes(name));
-  // The same words as for a brand that the service does not know.
+  // An answer that speaks only of the request, and names a brand, may say that the brand is not known: that is no answer
+  // about the person. It may be written in any member.
   if (about.length === 0 && /\bbrand/i.test(JSON.stringify(value))) return true;
   const isKnown = about.length === 0 || about.some(([name]) => name in answer.shape);
   return !isKnown || about.some(([, one]) => isFilled(one));

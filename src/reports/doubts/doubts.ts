@@ -159,7 +159,7 @@ export function describeEvidence(
     (amount !== null && sent.amount !== null && !isSameAmount(amount, sent.amount)) ||
     (currency !== null && sent.currency !== null && currency !== sent.currency);
   return joinFacts([
-    kind.replaceAll('_', ' '),
+    kind === 'webhook_other' ? 'event of another kind' : kind.replaceAll('_', ' '),
     dealId === null ? '' : `deal ${dealId}`,
     amount === null ? '' : formatMoney(amount, currency),
     isOther

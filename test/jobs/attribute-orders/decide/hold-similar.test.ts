@@ -1167,7 +1167,7 @@ describe('orders of one second that add up to another one', () => {
     const { context } = await openJob(newBrand(), 'shopify');
     await state(context, orders);
     expect((await decided(context)).filter((one) => one.includes('held'))).toEqual(
-      expected.map((id) => `${id}: held sub_order`),
+      expected.map((id) => `${id}: held may_be_part`),
     );
   });
 });
