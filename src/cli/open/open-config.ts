@@ -43,7 +43,7 @@ export type ConfigOptions = NamedConfig & {
    * not an option of any command.
    */
   readonly onMisled?: (misled: Misled) => void;
-  /** Called with the path of a configuration that nobody named. The program sets it, too. */
+  /** Called with the path of a configuration that was found, not named. The program sets it, too. */
   readonly onConfigFound?: (path: string) => void;
 };
 

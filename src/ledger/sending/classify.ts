@@ -146,8 +146,8 @@ export function readBatchAnswer(text: string, verdict: Verdict, sent: string): S
   return other === null ? said : { kind: 'nothing', why: `that names another ${other} than the request` };
 }
 
-/** Words with which a service says that there is nobody. */
-const usualOfNobody = ['no', 'not', 'unknown', 'exist', 'exists'];
+/** Words with which a service says that it knows no such person. */
+const usualWithoutMatch = ['no', 'not', 'unknown', 'exist', 'exists'];
 
 /**
  * Reads the answer to a look-up: JSON that says clearly whether somebody is an influencer. No body says so only if the
@@ -166,7 +166,7 @@ export function readLookupAnswer(
   if (answer === undefined) return NOTHING;
   const why = isUnclearProfile(answer)
     ? 'that does not say whether this is an influencer'
-    : findDoubt(verdict, usualOfNobody);
+    : findDoubt(verdict, usualWithoutMatch);
   if (why !== undefined && !verdict.isStated) return { kind: 'nothing', why };
   const other = isObject(answer) ? findOther(asked, answer) : null;
   return other === null ? { kind: 'taken' } : { kind: 'nothing', why: `that names another ${other}` };
