@@ -152,7 +152,7 @@ function parseCamt(
         problems.push({
           where,
           message: read,
-          help: 'Look it up in the account, and settle the payment by hand if it is one.',
+          help: 'Look it up in the account. If it is a payment, write it into a CSV as paid or returned, and read that (docs/payments.md).',
         });
       else if (read.bookedOn > last) problems.push({ where, ...NOT_YET });
       else found.push(read);
@@ -175,6 +175,11 @@ function readEntry(entry: Node, detail: Node, isOneOfSeveral: boolean): Found | 
     return 'Its amount or currency cannot be read.';
   const direction = textAt(detail, 'CdtDbtInd') ?? textAt(entry, 'CdtDbtInd');
   if (direction !== 'DBIT' && direction !== 'CRDT') return 'It does not say whether money left or came.';
+  const endToEndId = endToEndIdOf(textAt(detail, 'Refs', 'EndToEndId') ?? '');
+  // By ISO 20022, the reversal of a payment is a credit. Some banks write it as a debit, as the payment was.
+  const isReversal = /^(?:true|1)$/.test(textAt(entry, 'RvslInd') ?? '');
+  if (isReversal && direction === 'DBIT' && OWN_REFERENCE.test(endToEndId ?? ''))
+    return 'It is a debit and a reversal, so the payment may have been made or may have come back.';
   const booked = textAt(entry, 'BookgDt', 'Dt') ?? textAt(entry, 'BookgDt', 'DtTm')?.slice(0, 10) ?? '';
   if (!isDay(booked)) return 'Its day is missing, or is none.';
   const other = direction === 'DBIT' ? 'CdtrAcct' : 'DbtrAcct';
@@ -184,7 +189,7 @@ function readEntry(entry: Node, detail: Node, isOneOfSeveral: boolean): Found | 
     bookedOn: booked,
     amount: sumMoney([amount.replace(/(\.\d{4})0+$/, '$1')]),
     currency,
-    endToEndId: endToEndIdOf(textAt(detail, 'Refs', 'EndToEndId') ?? ''),
+    endToEndId,
     accountMark: iban === null ? null : accountMark(iban),
     bankReference: textAt(detail, 'Refs', 'AcctSvcrRef') ?? textAt(entry, 'AcctSvcrRef'),
   };

@@ -89,7 +89,7 @@ describe('a booking in a file of the bank', () => {
   const problem = (message: string, entry = 1) => ({
     where: `entry ${entry}`,
     message,
-    help: 'Look it up in the account, and settle the payment by hand if it is one.',
+    help: 'Look it up in the account. If it is a payment, write it into a CSV as paid or returned, and read that (docs/payments.md).',
   });
   const [DIRECTION, UNREADABLE, MISSING] = [
     'It does not say whether money left or came.',
@@ -98,6 +98,9 @@ describe('a booking in a file of the bank', () => {
   ];
   const account = (side: string, iban: string) =>
     `<RltdPties><${side}><Id><IBAN>${iban}</IBAN></Id></${side}></RltdPties>`;
+
+  const OWN_ID = `IS-${'A1'.repeat(13)}`;
+  const OWN = `<Refs><EndToEndId>${OWN_ID}</EndToEndId></Refs>`;
 
   it.each([
     ['without details', EUR + DEBIT + BOOKED, [booking({})]],
@@ -175,6 +178,26 @@ describe('a booking in a file of the bank', () => {
       'on a day that is none',
       EUR + DEBIT + BOOKED.replace('06-03', '06-31'),
       ['Its day is missing, or is none.'],
+    ],
+    [
+      'that is a debit and the reversal of a payment of this tool, which banks write if money left or came',
+      `${EUR}${DEBIT}<RvslInd>true</RvslInd>${BOOKED}${details(OWN)}`,
+      ['It is a debit and a reversal, so the payment may have been made or may have come back.'],
+    ],
+    [
+      'that is a debit, and the reversal of another payment',
+      `${EUR}${DEBIT}<RvslInd>true</RvslInd>${BOOKED}${details('<Refs><EndToEndId>R</EndToEndId></Refs>')}`,
+      [booking({ endToEndId: 'R' })],
+    ],
+    [
+      'that is a credit and the reversal of a payment, which came back',
+      `${EUR}<CdtDbtInd>CRDT</CdtDbtInd><RvslInd>1</RvslInd>${BOOKED}${details(OWN)}`,
+      [booking({ kind: 'returned', endToEndId: OWN_ID })],
+    ],
+    [
+      'that is no reversal, and says so',
+      `${EUR}${DEBIT}<RvslInd>false</RvslInd>${BOOKED}${details(OWN)}`,
+      [booking({ endToEndId: OWN_ID })],
     ],
     ['that is only announced', `${EUR}${DEBIT}${BOOKED.replace('BOOK', 'PDNG')}`, []],
     ['that does not say whether it is booked', EUR + DEBIT + BOOKED.replace('<Sts>BOOK</Sts>', ''), []],
