@@ -36,20 +36,25 @@ export function parseAddress(cell: string): string | Fault {
   return isTooLong ? NO_ADDRESS : `${local}@${domain}`;
 }
 
-/** Finds the addresses in a cell that is more than one: `Jane <jane@example.com>`, `jane@example.com; ben@example.com`. */
+/**
+ * Finds the addresses in a cell that is none itself: `Jane <jane@example.com>`, `jane@example.com; ben@example.com`,
+ * `jane@example.com.`. Rather one too many, because they are those of people who refused.
+ */
 export function findAddresses(cell: string): readonly string[] {
   return cell
     .slice(0, MAX_CELL_CHARS)
-    .split(/[\s<>()[\]",;:|]+/)
+    .split(/[\s<>()[\]",;:|?/\\]+/)
     .flatMap((part) => {
-      const address = parseAddress(part);
+      const address = parseAddress(part.replace(/^[^\p{L}\p{N}_]+|[^\p{L}\p{N}]+$/gu, ''));
       return typeof address === 'string' && address !== '' ? [address] : [];
     });
 }
 
 function toAscii(domain: string): string {
   const lower = domain.toLowerCase();
-  return DOMAIN.test(lower) ? lower : domainToASCII(lower);
+  if (DOMAIN.test(lower)) return lower;
+  // Node reads the domain as that of a URL, and would drop what follows a ?, # or /, and decode a %.
+  return /[^a-z0-9.\u0080-\u{10ffff}-]/u.test(lower) ? '' : domainToASCII(lower);
 }
 
 /** Folds an address to identify a person. No mail server distinguishes people by the case of letters. */
