@@ -10,7 +10,7 @@ import {
   isRefusal,
   isTimeOfConsent,
   isYes,
-  smellOf,
+  smellOfPerson,
 } from '../../../intake/customers/map/consent-words.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import type { UnclearColumn } from './assign-columns.ts';
@@ -25,7 +25,7 @@ import { headOf, list } from './proposed-text.ts';
  * as a no until a person says otherwise.
  */
 
-/** Headers that may be about consent, in addition to those that `smellOf` knows. */
+/** Headers that may be about consent, in addition to those that `smellOfPerson` knows. */
 const LIKE_CONSENT = /subscri|marketing|permission/iu;
 /** A column of consent has few different words. */
 const MAX_WORDS = 12;
@@ -88,7 +88,7 @@ function whyTimesAreOpen(column: MeasuredColumn, role: ColumnRole | undefined): 
     return isDateOrderOpen(formats)
       ? 'its dates do not show whether the day or the month is first. Export them as 2026-10-31'
       : null;
-  const smell = smellOf(column.header);
+  const smell = smellOfPerson(column.header);
   return smell !== 'refusal' && mayAskForConsent(column.header)
     ? 'it has times, and its name does not say whether they are those of the consent'
     : null;
@@ -102,7 +102,7 @@ function formatsOf({ cells }: MeasuredColumn): readonly string[] | null {
 }
 
 function mayAskForConsent(header: string): boolean {
-  return smellOf(header) !== null || (LIKE_CONSENT.test(header) && !isOfOtherChannel(header));
+  return smellOfPerson(header) !== null || (LIKE_CONSENT.test(header) && !isOfOtherChannel(header));
 }
 
 /** The columns whose cells answer a question that their name does not ask, and of which nobody has said what it is. */
@@ -139,7 +139,9 @@ export function proposeCustomers(
     return { ...one, neither, refused: one.refused.filter((word) => !neither.includes(word)) };
   });
   // A run reads such a column as a refusal, unless the layout says that it means neither.
-  const ignored = others.filter((column) => roleOf(column) === 'unused' && smellOf(column.header) !== null);
+  const ignored = others.filter(
+    (column) => roleOf(column) === 'unused' && smellOfPerson(column.header) !== null,
+  );
   const unasked = read.filter(
     (one) =>
       !hasYes(one) &&
@@ -191,7 +193,7 @@ export function proposeCustomers(
       isKnown || isOfRefusals
         ? []
         : others
-            .filter((column) => (roleOf(column) ?? smellOf(column.header)) === 'consent')
+            .filter((column) => (roleOf(column) ?? smellOfPerson(column.header)) === 'consent')
             .map(({ header }) => header),
   };
 }
@@ -208,7 +210,7 @@ function readConsent(
 ): Consent | null {
   const { header, cells } = column;
   if (role === 'unused') return null;
-  const smell = smellOf(header);
+  const smell = smellOfPerson(header);
   if (role === 'excludes' || (role === undefined && smell === 'refusal'))
     return { column, kind: 'refusal', given: [], refused: [], neither: [] };
   const isAsked = role === 'consent';
@@ -232,14 +234,15 @@ function readConsent(
 function whyOf({ header, cells }: MeasuredColumn, isEmail: boolean, consent: Consent | undefined): string {
   if (isEmail) return 'by its name and values';
   if (consent?.kind === 'refusal')
-    return smellOf(header) === 'refusal'
+    return smellOfPerson(header) === 'refusal'
       ? 'its name says that it takes permission away'
       : 'its cells say yes or no, and a yes may be a refusal';
   if (consent?.kind === 'times') return 'its times are those of the consent';
   if (consent !== undefined)
     return consent.given.length === 0 ? 'no word is known to mean yes, so each is a no' : 'by its name';
   if (isOfOtherChannel(header)) return 'it is about another channel than e-mail';
-  if (smellOf(header) === null && !LIKE_CONSENT.test(header)) return 'its name says nothing about consent';
+  if (smellOfPerson(header) === null && !LIKE_CONSENT.test(header))
+    return 'its name says nothing about consent';
   return cells.filled === 0 ? 'it is always blank' : 'it has too many different values for an answer';
 }
 

@@ -28,9 +28,16 @@ const NO = [
 const REFUSAL =
   /unsubscri|opt(?:ed)?[ _-]?out|suppress|bounc|black[ _-]?list|block|clean(?:ed)?$|complain|plainte|beschwerde|klacht|spam|delet|disabled|inactiv|inaktiv|junk|pending|unconfirmed|not[ _-]?(?:confirmed|subscribed)|unbestätigt|nicht bestätigt|niet bevestigd|non confirm|no confirmad|não confirmad|niepotwierdz|ausgetragen|wypisan|avprenumerer|non[ _-]?subscribed|never[ _-]?subscribed|abgemeldet|gelöscht|gesperrt|afgemeld|uitgeschreven|désabonné|désinscrit|desuscrit|baja|rebot|rebond|disiscritt|cancellat|descadastrad|avregistrer/iu;
 
+/** Words of a status that say that a person or an address is gone, or was never there. */
+const GONE =
+  /unreachable|undeliver|invalid|\bon[ _-]?hold\b|archived|banned|quarantin|deceased|verstorben|removed|\bleft\b|\bquit\b|erased|anonymi[sz]ed|no longer|suspended|trash|un(?:activated|verified)|not[ _-]?(?:activated|verified)|do[ _-]?not|\bdnc\b/iu;
+/** Headers that say so. In a file of orders, they are about the order. */
+const GONE_HEADER =
+  /^(?:(?:is|was|has|been|e ?mail|address|account|contact|customer|member|subscriber|user) )*(?:on hold|unreachable|undeliverable|invalid|banned|deceased|deactivated|disabled|removed|suspended|trashed|anonymi[sz]ed|forgotten|dnc|dnd|excluded|muted|cancell?ed|closed|deletion request(?:ed)?|invalid e ?mail)(?: (?:on|at|date|time|reason))?$/iu;
+
 /** Headers whose cells take permission away. */
 const REFUSAL_HEADER =
-  /unsub(?:scri\w*|s)?\b|opt(?:ed|s)?[ -]?out|suppress|bounced?\b|rebot(?:e|ó|ado|ada)s?\b|black ?list|block ?list|do ?not ?(?:e ?mail|mail|contact|send)|no (?:e ?mails?|newsletter|marketing)|clean(?:ed)?(?: time| at| date| on| campaign.*)?$|complain|spam (?:report|complaint)|marked as spam|deleted?(?: at| on| date| time)$|is deleted|^deleted$|e ?mail disabled|disabled emails?|^inactive|\beras(?:e|ed|ure)\b|abgemeldet|abmelde|abmeldung|abbestell|austrag|gesperrt|gelöscht|sperrliste|af(?:ge)?meld|fra ?meld|avmeld|poistu|peruut|uitgeschreven|désabonn|désinscri|desinscri|desabonn|suscripción cancelada|dado de baja|fecha de baja|disiscri|descadastr|cancelou|avregistrer|wypis|rezygnac|odhláš|配信停止|配信解除|購読解除|受信拒否|退会|إلغاء الاشتراك/iu;
+  /unsub(?:scri\w*|s)?\b|opt(?:ed|s)?[ -]?out|suppress|bounced?\b|rebot(?:e|ó|ado|ada)s?\b|black ?list|block ?list|do ?not ?(?:e ?mail|mail|contact|send|disturb)|\bno ?(?:e ?mails?|newsletter|marketing)|clean(?:ed)?(?: time| at| date| on| campaign.*)?$|complain|spam (?:report|complaint)|marked as spam|deleted?(?: at| on| date| time)$|is deleted|^deleted$|e ?mail disabled|disabled emails?|^inactive|\beras(?:e|ed|ure)\b|abgemeldet|abmelde|abmeldung|abbestell|austrag|gesperrt|gelöscht|sperrliste|af(?:ge)?meld|fra ?meld|avmeld|poistu|peruut|uitgeschreven|désabonn|désinscri|desinscri|desabonn|suscripción cancelada|dado de baja|fecha de baja|disiscri|descadastr|cancelou|avregistrer|wypis|rezygnac|odhláš|配信停止|配信解除|購読解除|受信拒否|退会|إلغاء الاشتراك/iu;
 /** Headers about other channels than e-mail. */
 const OTHER_CHANNEL = /\b(?:sms|phone|mobile|whats ?app|fax|push|postal|messenger|viber|call)\b/iu;
 /** Headers of things that accompany a refusal and that every row may have. */
@@ -54,7 +61,7 @@ const CONSENT_HEADER =
   /consent|opt(?:ed)? ?in\b|subscribed\b|newsletter|accepts? .*marketing|marketing permission|einwilligung|abonniert|abonné|inscrit|suscrito|iscritto|acept[ao] .*(?:publicidad|bolet[ií]n|correos?|comunicaciones)|consentim|consenso|nieuwsbrief|toestemming|samtycke|zgoda/iu;
 /** Headers that ask whether an address is in use. A yes is no consent. */
 const IN_USE_HEADER =
-  /^(?:(?:is|e ?mail|address|account) )*(?:active|valid|deliverable|reachable|enabled|aktiv|actief|gültig)$/iu;
+  /^(?:(?:is|e ?mail|address|account) )*(?:active|valid|deliverable|reachable|contactable|mailable|emailable|confirmed|enabled|aktiv|actief|gültig)$/iu;
 /** Words that say only that an address is in use. */
 const IN_USE =
   /^(?:ok|valid|valid[eo]|válid[oa]|gültig|geldig|active|activ[oa]|aktiv|actief|actif|attiv[oa]|ativ[oa])$/u;
@@ -162,6 +169,12 @@ export function isRefusal(word: string): boolean {
   return REFUSAL.test(word.slice(0, MAX_CHARS));
 }
 
+/** True if a word takes permission away in a column of statuses. Elsewhere, `expired` or `removed` may be about anything. */
+export function refusesByStatus(word: string): boolean {
+  const read = word.slice(0, MAX_CHARS);
+  return isRefusal(read) || WITHDRAWN.test(read) || GONE.test(read);
+}
+
 /**
  * Says how a column must be read that no layout reads. `refusal`: any cell takes permission away, unless it says
  * no or nothing. `consent`: a cell that says no takes it away. `status`: a word may take it away. Null: the
@@ -177,6 +190,11 @@ export function smellOf(header: string): 'refusal' | 'consent' | 'status' | null
     return smellOf(denied) === 'consent' || PERMISSION.test(denied) ? 'refusal' : null;
   if (PERMISSION.test(name) && WITHDRAWN.test(name)) return 'refusal';
   return CONSENT_HEADER.test(name) && !name.includes('double') ? 'consent' : null;
+}
+
+/** `smellOf` for a file of people: there, `Removed`, `On hold` and `Cancelled at` are about the person. */
+export function smellOfPerson(header: string): ReturnType<typeof smellOf> {
+  return smellOf(header) ?? (GONE_HEADER.test(wordsOf(header)) ? 'refusal' : null);
 }
 
 /** True if a header asks whether an address is in use, so that a no takes permission away. */
@@ -202,6 +220,8 @@ export const CONSENT_LISTS: readonly string[] = [
   ...[ANSWERS, SUBSCRIBED, NO, [...ASKING]].map((list) => list.join(' ')),
   ...[
     REFUSAL,
+    GONE,
+    GONE_HEADER,
     REFUSAL_HEADER,
     OTHER_CHANNEL,
     BESIDE,

@@ -7,7 +7,15 @@ import type { CellTest, Layout } from '../../layout/to-layout.ts';
 import { isBlank } from '../../values/clean-text.ts';
 import { timeParser } from '../../values/parse-time.ts';
 import { remember } from '../../values/remember.ts';
-import { asksIfInUse, isNo, isOfTags, isRefusal, refusesByTag, smellOf } from './consent-words.ts';
+import {
+  asksIfInUse,
+  isNo,
+  isOfTags,
+  refusesByStatus,
+  refusesByTag,
+  smellOf,
+  smellOfPerson,
+} from './consent-words.ts';
 
 /** What a row says about consent, as bits, because several columns may each say something. */
 export const SAYS = { yes: 1, no: 2, neither: 4, unlisted: 8 } as const;
@@ -76,13 +84,13 @@ export function planConsent(header: ResolvedHeader, options: PlanConsentOptions)
   const read = new Set(listSpellings(layout).map(foldHeader));
   const smelling = names.flatMap((name, index): Rule[] => {
     if (read.has(foldHeader(name))) return [];
-    const smell = smellOf(name);
+    const smell = isOfCustomers ? smellOfPerson(name) : smellOf(name);
     const column = { index, name: name.trim() };
     if (smell === 'refusal') return [{ column, says: SAYS.no, test: takesAway, isVaried: true }];
     if (smell === 'consent') return [{ column, says: SAYS.no, test: isNo }];
     // In a file of orders, these are about the order.
     if (!isOfCustomers) return [];
-    if (smell === 'status') return [{ column, says: SAYS.no, test: isRefusal }];
+    if (smell === 'status') return [{ column, says: SAYS.no, test: refusesByStatus }];
     if (asksIfInUse(name)) return [{ column, says: SAYS.no, test: isNo }];
     return isOfTags(name) ? [{ column, says: SAYS.no, test: refusesByTag }] : [];
   });

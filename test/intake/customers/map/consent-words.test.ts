@@ -4,7 +4,9 @@ import {
   isRefusal,
   isTimeOfConsent,
   isYes,
+  refusesByStatus,
   smellOf,
+  smellOfPerson,
 } from '../../../../src/intake/customers/map/consent-words.ts';
 
 describe('words of consent', () => {
@@ -73,6 +75,22 @@ describe('words of consent', () => {
   });
 });
 
+test.each([
+  ...['Removed', 'unreachable', 'undeliverable', 'invalid', 'On Hold', 'archived', 'banned', 'quarantined'],
+  ...['deceased', 'left', 'quit', 'erased', 'anonymised', 'no longer subscribed', 'suspended', 'trash'],
+  ...['unactivated', 'not activated', 'unverified', 'do not contact', 'DNC', 'Unsubscribed'],
+  ...['cancelled', 'expired', 'revoked', 'declined', 'widerrufen', 'opgezegd', 'rifiutato'],
+])('%s takes permission away in a column of statuses', (status) => {
+  expect(refusesByStatus(status)).toBe(true);
+});
+
+test.each(['', 'active', 'customer', 'lead', 'vip', 'enabled', 'subscribed', 'registered', 'new'])(
+  '%j takes none away, in a column of statuses either',
+  (status) => {
+    expect(refusesByStatus(status)).toBe(false);
+  },
+);
+
 describe('a header that no layout reads', () => {
   test.each([
     ['Unsubscribed at', 'refusal'],
@@ -119,6 +137,8 @@ describe('a header that no layout reads', () => {
       'Liste noire',
       'GDPR erased',
       'Blocked',
+      'NoEmail',
+      'do_not_disturb',
       'spam',
       'erasure_requested',
       'gdpr_erased',
@@ -133,6 +153,19 @@ describe('a header that no layout reads', () => {
   });
 
   test.each([
+    'On Hold',
+    'Removed',
+    'is_deactivated',
+    'Cancelled at',
+    'account_closed',
+    'Deceased',
+    'DNC',
+    'Banned',
+  ])('%j says that somebody is gone, in a file of people', (header) => {
+    expect([smellOf(header), smellOfPerson(header)]).toEqual([null, 'refusal']);
+  });
+
+  test.each([
     ['Opt-in date', true],
     ['Double opt-in date', true],
     ['Double opt-in reminder date', false],
@@ -143,7 +176,7 @@ describe('a header that no layout reads', () => {
   test.each(['Cancelled orders', 'Rejected payments', 'Nombre', 'Notes', 'Data', 'A'])(
     '%j says nothing about it',
     (header) => {
-      expect(smellOf(header)).toBeNull();
+      expect([smellOf(header), smellOfPerson(header)]).toEqual([null, null]);
     },
   );
 });

@@ -118,12 +118,16 @@ test('a refusal counts for the people whom a cell names that is not one address,
     'Ed <ed@example.com>,yes,1',
     'Flo <flo@example.com>,,1',
     'ann at example.com,no,1',
+    'gus@EXAMPLE.com.,no,1',
+    "'hal@example.com',no,1",
+    'ida@example.com?subject=no,no,1',
+    'jo@example.com/,yes,1',
   ]);
-  expect([customers, rejected.length]).toEqual([[], 6]);
+  expect([customers, rejected.length]).toEqual([[], 10]);
   expect(doubtful.filter(isRefused).map(({ address }) => address)).toEqual(
-    ['ann', 'bob', 'cy', 'di'].map((name) => `${name}@example.com`),
+    ['ann', 'bob', 'cy', 'di', 'gus', 'hal', 'ida'].map((name) => `${name}@example.com`),
   );
-  expect(doubtful).toHaveLength(4);
+  expect(doubtful).toHaveLength(7);
 });
 
 test('a refusal counts in any consent column', async () => {
@@ -141,6 +145,10 @@ test.each([
   ['generic-customers', 'email,consent,Tags', 'yes,unsubscribed', 'yes,"vip, do-not-email"', 'yes,vip'],
   ['generic-customers', 'email,consent,Lists', 'yes,Do not contact', 'yes,"News, Opted out"', 'yes,News'],
   ['generic-customers', 'email,consent,is_active', 'yes,no', 'yes,0', 'yes,yes'],
+  ['generic-customers', 'email,consent,Confirmed', 'yes,no', 'yes,0', 'yes,1'],
+  ['generic-customers', 'email,consent,On Hold', 'yes,On Hold Bounce', 'yes,1', 'yes,No'],
+  ['generic-customers', 'email,consent,removed_at', 'yes,2026-05-01', 'yes,x', 'yes,'],
+  ['generic-customers', 'email,consent,Status', 'yes,Removed', 'yes,cancelled', 'yes,customer'],
   [
     'shopify-customers',
     'Email,Accepts Email Marketing,Total Orders,Tags',
@@ -158,6 +166,14 @@ test.each([
 ])('%s: a no beside a yes counts: %s', async (layout, header, ...rows) => {
   const lines = rows.map((row, at) => `${at}@example.com,${row}`);
   expect(submittedOf(await mapCustomerLines(layout, [header, ...lines]))).toEqual(['2@example.com']);
+});
+
+test('in an export of orders, a cancelled or closed order says nothing about the consent of its customer', async () => {
+  const mapped = await mapCustomerLines('shopify-orders', [
+    'Name,Email,Financial Status,Accepts Marketing,Currency,Total,Created at,Lineitem name,Cancelled at,Closed at,On hold',
+    '#1,ann@example.com,paid,yes,EUR,10.00,2026-05-01 10:00:00 +0200,Mug,2026-05-02,2026-05-02,yes',
+  ]);
+  expect(submittedOf(mapped)).toEqual(['ann@example.com']);
 });
 
 test('consent is counted as yes, no and blank for each format, with its columns', async () => {
