@@ -1,7 +1,10 @@
 import type { LayoutField } from '../../src/core/layout.ts';
 import { foldHandle, saysNoValue } from '../../src/core/text/fold.ts';
 import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
+import { smellOfPerson } from '../../src/intake/customers/map/consent-words.ts';
+import { mayTurnDown } from '../../src/intake/layout/column-words.ts';
 import type { Column } from '../../src/intake/layout/resolve-header.ts';
+import { rowExcluder } from '../../src/intake/map/exclude-rows.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../src/intake/map/fault.ts';
 import { firstFilled, type MapRowsOptions } from '../../src/intake/map/map-rows.ts';
 import { cleanText, foldWord } from '../../src/intake/values/clean-text.ts';
@@ -53,12 +56,17 @@ class FaultyCell extends Error {
  * Reads rows of creators. Reads only the fields that a deal needs, so that other personal data stays in the
  * file.
  */
-export const readCreators: MapRowsOptions<StatedCreator>['open'] = ({ fields }, { status }) => {
+export const readCreators: MapRowsOptions<StatedCreator>['open'] = (header, layout) => {
+  const { fields } = header;
+  const { status } = layout;
+  const exclude = rowExcluder(header, layout, WILLING);
   const parseStatus: Parse<boolean> = (text) => {
     const word = foldWord(text);
     return STATUSES[status.words[word] ?? word] ?? BAD_STATUS;
   };
   return ({ cells }) => {
+    const excluded = exclude(cells);
+    if (excluded !== null) return excluded;
     function find<Value>(field: LayoutField, parse: Parse<Value>): Value | null {
       const filled = firstFilled(cells, fields[field]);
       if (filled === null) return null;
@@ -76,6 +84,8 @@ export const readCreators: MapRowsOptions<StatedCreator>['open'] = ({ fields }, 
       const platform = need('platform', written ?? named.platform, 'platform');
       if (named.platform !== null && named.platform !== platform)
         throw new FaultyCell(OTHER_PLATFORM, fields.platform[0] ?? null);
+      if (ON_PLATFORM[platform]?.test(named.handle) === false)
+        throw new FaultyCell(NOT_ON_PLATFORM, fields.influencer_handle[0] ?? null);
       const row: StatedCreator = {
         handle: named.handle,
         handleFolded: foldHandle(named.handle),
@@ -111,9 +121,15 @@ type NamedCreator = { readonly handle: string; readonly platform: string | null 
  * slashes.
  */
 const HANDLE = /^[\p{L}\p{N}\p{M}._-]{1,100}$/u;
+/** What the platforms allow that have fewer characters: `10-Mar` is `mar.10` in a spreadsheet. */
+const ON_PLATFORM: Readonly<Record<string, RegExp>> = {
+  instagram: /^[a-z0-9._]{1,30}$/i,
+  tiktok: /^[a-z0-9._]{1,24}$/i,
+};
 const ADDRESS = /^(?:https?:\/\/)?(?:[\w-]+\.)*(instagram\.com|tiktok\.com|youtube\.com|youtu\.be)\/(.*)$/i;
-/** First path segments of addresses that lead to a post, or to a channel by its id. */
-const NO_PROFILE = /^(p|reel|reels|stories|explore|watch|shorts|playlist|channel|video|t)$/i;
+/** First path segments of addresses that lead to a post, a list or a page of the platform, or to a channel by its id. */
+const NO_PROFILE =
+  /^(p|reel|reels|stories|explore|watch|shorts|playlist|channel|video|t|tv|direct|accounts|live|embed|hashtag|results|feed|post)$/i;
 
 /** Parses a handle with or without `@`, or the address of a profile. The address also names the platform. */
 function parseHandle(text: string): NamedCreator | Fault {
@@ -129,8 +145,15 @@ function parseHandle(text: string): NamedCreator | Fault {
   const [first = '', second = ''] = beforeQuery.split('/');
   const isBehindWord = /^(c|user)$/i.test(first);
   const handle = decode(isBehindWord ? second : first).replace(/^@+/, '');
-  if (NO_PROFILE.test(first) || /^youtu\.be$/i.test(host) || !HANDLE.test(handle)) return NO_PROFILE_ADDRESS;
-  return { handle, platform: host.toLowerCase().replace('.com', '') };
+  const platform = host.toLowerCase().replace('.com', '');
+  // A short link, such as vm.tiktok.com/ZMabc, has no handle.
+  const isPost =
+    NO_PROFILE.test(first) || platform === 'youtu.be' || (platform === 'tiktok' && !isNamed(first));
+  return isPost || !HANDLE.test(handle) ? NO_PROFILE_ADDRESS : { handle, platform };
+}
+
+function isNamed(segment: string): boolean {
+  return decode(segment).startsWith('@');
 }
 
 function decode(text: string): string {
@@ -227,6 +250,23 @@ const NO_PROFILE_ADDRESS: Fault = {
   code: 'no_profile',
   reason: 'This address does not name a profile by its handle.',
   help: 'Write the handle, or the address of the profile, for example https://www.tiktok.com/@mia.glow',
+};
+const NOT_ON_PLATFORM: Fault = {
+  code: 'bad_handle',
+  reason: 'Handles of this platform have only letters from A to Z, digits, dots and underscores.',
+  help: 'Copy the handle from the profile: a spreadsheet may have made a date of it. Check that the layout names the right column.',
+};
+const ANSWER_UNKNOWN: Fault = {
+  code: 'unknown_kind',
+  reason: 'The layout does not say whether a creator with this word gets a deal.',
+  help: 'Add the word to a rule for this column under exclusions of the layout: under unless if such creators get one, else under equals.',
+};
+const WILLING: Parameters<typeof rowExcluder>[2] = {
+  mayExclude: (header) => mayTurnDown(header) || smellOfPerson(header) === 'refusal',
+  mayMean: 'that a creator gets no deal',
+  lost: 'Creators who declined or were not accepted would get deals, and the service cannot remove deals.',
+  help: 'Say in a layout of your own which of its words get a deal: extends: generic-creators, and exclusions: [{ reason: declined, columns: [Application status], equals: [declined], unless: [approved] }]. Or remove these creators and the column from the list.',
+  unknown: ANSWER_UNKNOWN,
 };
 const OTHER_PLATFORM: Fault = {
   code: 'other_platform',

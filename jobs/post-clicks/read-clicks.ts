@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto';
 import type { SourceSettings } from '../../src/config/source-fields.ts';
-import { FileHeld } from '../../src/core/held/file-held.ts';
 import type { LayoutField } from '../../src/core/layout.ts';
 import type { CsvRecord } from '../../src/core/record.ts';
 import { foldCode, foldHandle } from '../../src/core/text/fold.ts';
 import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
 import { mayExcludeClicks, namesProgram, sumsUp } from '../../src/intake/layout/column-words.ts';
-import { reasonIn, shownHeader } from '../../src/intake/layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../src/intake/layout/resolve-header.ts';
-import { exclusionTest } from '../../src/intake/layout/test-cell.ts';
 import type { Layout } from '../../src/intake/layout/to-layout.ts';
+import { rowExcluder } from '../../src/intake/map/exclude-rows.ts';
 import type { Fault } from '../../src/intake/map/fault.ts';
 import { linkFinder, linkOf } from '../../src/intake/map/find-links.ts';
 import { firstFilled, type MapRowsOptions, type ReadRow } from '../../src/intake/map/map-rows.ts';
@@ -86,7 +84,7 @@ function readerOf(
   dates: DateWatch | null,
 ): (record: CsvRecord) => ReadRow<StatedClicks> {
   const find = subjectFinder(header, layout);
-  const exclude = excluderOf(header, layout);
+  const exclude = rowExcluder(header, layout, OF_PEOPLE);
   const unread = header.findAll(header.unread);
   const dimensions = [...unread, ...NAMING.flatMap((field) => header.fields[field])];
   const parseDay = timeParser(layout.times.formats, layout.times.zone ?? 'UTC');
@@ -125,44 +123,6 @@ function readerOf(
       },
     };
   };
-}
-
-/** Creates the function that says which rows are no clicks of people, by the `exclusions` of the layout. */
-function excluderOf(
-  header: ResolvedHeader,
-  { exclusions, mayBeMissing }: Layout,
-): (cells: readonly string[]) => Exclude<ReadRow<never>, { kind: 'row' }> | null {
-  const missing = exclusions.find(
-    ({ columns }) => header.find(columns) === null && reasonIn(mayBeMissing, columns) === null,
-  );
-  if (missing !== undefined)
-    throw uncounted(`The file lacks ${shownHeader(missing.columns[0] ?? '')}, which says which rows count.`);
-  const unread = header.unread.find(mayExcludeClicks);
-  if (unread !== undefined)
-    throw uncounted(
-      `The file has ${shownHeader(unread)}, which may say that a row has no clicks of people, and which the layout does not read.`,
-    );
-  const rules = exclusions.flatMap((rule) =>
-    header
-      .findAll(rule.columns)
-      .map((column) => ({ column, reason: rule.reason, test: exclusionTest(rule) })),
-  );
-  return (cells) => {
-    for (const { column, reason, test } of rules) {
-      const says = test(cells[column.index] ?? '');
-      if (says === 'excluded') return { kind: 'passed_over', why: reason };
-      if (says === 'unknown') return { kind: 'fault', fault: UNKNOWN_KIND, column };
-    }
-    return null;
-  };
-}
-
-function uncounted(what: string): FileHeld {
-  return new FileHeld({
-    code: 'column_missing',
-    message: `${what} Without it, clicks of bots or tests would be posted, and the service cannot take clicks back.`,
-    help: 'Say in a layout of your own which of its words count: exclusions: [{ reason: bot, columns: [type], equals: [bot], unless: [link, ""] }]. Or export only clicks of people, without the column.',
-  });
 }
 
 function coverageOf(country: string): Coverage {
@@ -286,6 +246,13 @@ const UNKNOWN_KIND: Fault = {
   code: 'unknown_kind',
   reason: 'The layout does not say whether clicks of this kind count.',
   help: 'Add the word to a rule for this column under exclusions of the layout: under unless if such clicks count, else under equals.',
+};
+const OF_PEOPLE: Parameters<typeof rowExcluder>[2] = {
+  mayExclude: mayExcludeClicks,
+  mayMean: 'that a row has no clicks of people',
+  lost: 'Without it, clicks of bots or tests would be posted, and the service cannot take clicks back.',
+  help: 'Say in a layout of your own which of its words count: exclusions: [{ reason: bot, columns: [type], equals: [bot], unless: [link, ""] }]. Or export only clicks of people, without the column.',
+  unknown: UNKNOWN_KIND,
 };
 const MAY_BE_TOTAL: Fault = {
   code: 'may_be_total',

@@ -97,6 +97,21 @@ export function mayExcludeClicks(header: string): boolean {
   return means(header, 'kind') || means(header, 'test') || says(headerWords(header), OF_PROGRAMS);
 }
 
+/** Columns of creators that say what came of an application or an offer. */
+const OF_ANSWERS = termsIn(
+  `application status, application state, application result, approval, ==approved, ==accepted, ==decision,
+  ==verdict, ==selected, ==eligible, vetting, review status, outreach status, outreach state, campaign status, invitation status,
+  invite status, contract status, collab status, collaboration status, creator status, influencer status, bewerbungsstatus,
+  ==angenommen, ==zugesagt, absage, zusage, freigabe, ==freigegeben, sollicitatiestatus, ==goedgekeurd, ==geaccepteerd,
+  ==approuvé, ==accepté, statut de candidature, ==aprobado, ==aceptado, estado de solicitud, ==approvato, ==accettato,
+  ==aprovado, ==aceito`,
+);
+
+/** True if the name of a column of creators says that some of them were not accepted, or did not accept. */
+export function mayTurnDown(header: string): boolean {
+  return says(headerWords(header), OF_ANSWERS);
+}
+
 /** A cell of a row of clicks that are a program's, whatever its column is called: `Bot` among devices. */
 const IS_PROGRAM = /^\(?(?:(?:ro|google|bing)?bots?|crawlers?|spiders?)\)?$/i;
 
