@@ -2,8 +2,10 @@ import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import type { RunStop } from '../../src/core/run.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { bindCustomerKey } from '../../src/intake/customers/bind-customer-key.ts';
+import { REFUSALS_UNREAD } from '../../src/intake/customers/map/require-consent.ts';
 import { prepareBatches } from '../../src/intake/customers/prepare-batches.ts';
 import { rekeyWaiting } from '../../src/intake/customers/rekey-customers.ts';
+import { isHeldFor } from '../../src/intake/files/release-files.ts';
 import { intakeSource } from '../../src/intake/read/intake-source.ts';
 import { type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
 import { openRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
@@ -40,7 +42,9 @@ export async function identifyCustomers(
   await prepareBatches(db, { ...job, unknownFrom: sourcesOfUnknown(run) });
 
   const isPlan = client === null || ledger === null;
-  const stop = isPlan || mayRefuse ? null : await submit(run, { client, ledger });
+  const named = { sources: job.sources, readFor: 'customers', code: REFUSALS_UNREAD } as const;
+  const isToWait = isPlan || mayRefuse || (await isHeldFor(db, named));
+  const stop = isToWait ? null : await submit(run, { client, ledger });
   await analyzeGrown(db, ['intake.identify_batches', 'intake.lookups']);
   const { brandId, sources, lookup } = job;
   const report = await reportCustomers(db, {

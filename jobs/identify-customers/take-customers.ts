@@ -71,7 +71,7 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
       const forgotten = findForgotten(await readTombstones(db), keys);
       const { isForgotten } = forgotten;
       const asOf = file.modifiedAt ?? new Date();
-      const mapping = { layout, source, otherLayouts, consent, asOf, hashOf, isForgotten };
+      const mapping = { layout, source, otherLayouts, consent, asOf, uri: file.uri, hashOf, isForgotten };
       const batches = mapCustomers(chunks, mapping);
       const rowsRead = await stageBatches(run, source, { batches, add: stager.add });
       if (rowsRead === null) return { kind: 'lost' };

@@ -18,6 +18,21 @@ export async function listHeldVersions(
     .execute();
 }
 
+/** True if a file of one of these sources is held for this reason. */
+export async function isHeldFor(
+  db: Database,
+  { sources, readFor, code }: { sources: readonly string[]; readFor: ReadFor; code: string },
+): Promise<boolean> {
+  const found = await db
+    .selectFrom('intake.source_files')
+    .select('source_file_id')
+    .where((eb) => eb.and({ read_for: readFor, state: 'held', hold_code: code }))
+    .where('source', 'in', sources)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /**
  * Releases held files that are not needed. The reason for the hold stays recorded. The same version of a file
  * is not read again if a person released it. If the program released it, it is read again as soon as its

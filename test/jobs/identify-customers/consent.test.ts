@@ -113,6 +113,23 @@ it('a yes without a date that a no outweighs is counted, with what to do, until 
   expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'bob@example.com']);
 });
 
+it('a file that is named after people who refused, and whose rows agree, lets nobody be submitted until it is released', async () => {
+  const shop = await openCustomers({ layout: 'shopify-customers', consent: 'recorded' });
+  shop.drop('customers.csv', SHOPIFY);
+  shop.drop('unsubscribed-2026-11.csv', SHOPIFY.replace('1,Ann,ann@', '1,Dan,dan@'));
+  for (const args of [[], ['--file', 'customers.csv']]) {
+    const run = await shop.cli('run', 'customers', ...args);
+    expect(run.exitCode).toBe(3);
+    expect(await queuedAt(shop.sandbox.url)).toEqual([]);
+  }
+  expect((await shop.cli('files')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'By the name "unsubscribed-2026-11.csv", the people in the file refused, and its rows do not say so.',
+  );
+  await shop.cli('files', 'release', 'unsubscribed-2026-11.csv', '--reason', 'a copy');
+  expect((await shop.identify()).exitCode).toBe(0);
+  expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com']);
+});
+
 describe('a table beside the customers that no source reads', () => {
   const LISTED = '{uri: ./exports/, layout';
   const said = 'It may say who must not be submitted, so nothing is submitted until you decide.';

@@ -72,6 +72,7 @@ export async function examineCustomers({
         source: { name: source.name, currency: 'XXX', consent: needsConsent ? 'not_recorded' : 'recorded' },
         consent: 'by_source',
         asOf: file.modifiedAt ?? new Date(),
+        uri: file.uri,
         hashOf,
       });
       for await (const batch of batches) {

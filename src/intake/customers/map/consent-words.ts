@@ -197,6 +197,18 @@ export function smellOfPerson(header: string): ReturnType<typeof smellOf> {
   return smellOf(header) ?? (GONE_HEADER.test(wordsOf(header)) ? 'refusal' : null);
 }
 
+/**
+ * The name of a file, or of its folder, if it says that the people in the file refused: `unsubscribed-2026-11.csv`,
+ * `bounced/list.csv`. Null if neither does. A folder of old files may be called `archived`.
+ */
+export function refusalInName(uri: string): string | null {
+  const names = uri.split('/').slice(-2).reverse();
+  return (
+    names.find((name) => !/^archived?$/iu.test(name) && smellOf(name.split('.')[0] ?? '') === 'refusal') ??
+    null
+  );
+}
+
 /** True if a header asks whether an address is in use, so that a no takes permission away. */
 export function asksIfInUse(header: string): boolean {
   return IN_USE_HEADER.test(wordsOf(header));

@@ -38,6 +38,8 @@ export type MapCustomersOptions = {
    * if it does not, this is the time of reading.
    */
   readonly asOf: Date;
+  /** Where the file is: its name may say that its people refused. */
+  readonly uri?: string;
   /** Hash of a folded address, for the job's brand. */
   readonly hashOf: (folded: string) => CustomerHash;
   /** True if the customer with this folded address was forgotten on request. Default: no customer was. */

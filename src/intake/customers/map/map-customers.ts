@@ -5,12 +5,14 @@ import {
   type StatedCustomer,
 } from '../../../core/customer.ts';
 import type { CsvChunk } from '../../../core/record.ts';
+import { refusalInName } from './consent-words.ts';
 import {
   type ConsentTrace,
   type CustomerReader,
   type MapCustomersOptions,
   openReader,
 } from './customer-reader.ts';
+import { refusalsUnread } from './require-consent.ts';
 
 /**
  * Converts records to customers: each row is one customer, or the reason why it is not. A row without an
@@ -19,13 +21,15 @@ import {
  *
  * @returns a batch for each chunk. Every record is counted exactly once.
  * @throws FileHeld `header_mismatch`, `ambiguous_header`, `column_missing`, `consent_column_missing`,
- * `consent_column_unread`, `may_be_cut`.
+ * `consent_column_unread`, `may_be_cut`, `refusals_unread`.
  */
 export async function* mapCustomers(
   chunks: AsyncIterable<CsvChunk>,
   options: MapCustomersOptions,
 ): AsyncGenerator<CustomerBatch> {
   let reader: CustomerReader | null = null;
+  const isOfOrders = options.layout.required.includes('order_id');
+  const refusing = options.consent === null || isOfOrders ? null : refusalInName(options.uri ?? '');
   for await (const { header, records, rejected, open } of chunks) {
     reader ??= openReader(header, options);
     reader.requireWhole(open);
@@ -38,6 +42,7 @@ export async function* mapCustomers(
     };
     for (const record of records) {
       const result = reader.read(record);
+      if (refusing !== null && mayAgree(result)) throw refusalsUnread(refusing);
       if (typeof result === 'string') batch.passedOver[result] += 1;
       else if ('hash' in result) {
         if (consentOf(result) === 'no') batch.passedOver[result.saidYes ? 'contradicting' : 'refused'] += 1;
@@ -49,6 +54,13 @@ export async function* mapCustomers(
     }
     if (batch.rowsRead > 0) yield { ...batch, seen: reader.seen() };
   }
+}
+
+/** True if a row names somebody and does not say that they refused. */
+function mayAgree(result: ReturnType<CustomerReader['read']>): boolean {
+  return (
+    result === 'unknown' || (typeof result === 'object' && 'hash' in result && consentOf(result) !== 'no')
+  );
 }
 
 /**

@@ -3,6 +3,7 @@ import type { ConsentRule } from '../../../core/customer.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { toNfkc } from '../../../core/text/normal-form.ts';
+import { shownHeader } from '../../layout/lowering-columns.ts';
 import { bestFit, provenBy, quoteAll, type ResolvedHeader } from '../../layout/resolve-header.ts';
 import type { Layout, OtherLayouts } from '../../layout/to-layout.ts';
 
@@ -105,6 +106,18 @@ function requireRefusals(header: ResolvedHeader, layout: Layout): void {
     code: 'column_missing',
     message: `The file lacks ${named}, in which the layout ${layout.name} reads who has refused. Without it, people who refused would be submitted.`,
     help: `Export the file again with that column. If this export never has it and no customer can refuse there, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and add the column with the reason: may_be_missing: { ${JSON.stringify(first[0])}: "…" }. No customer in the file is submitted.`,
+  });
+}
+
+/** The code of files whose people may have refused: while one is held, nobody is submitted. */
+export const REFUSALS_UNREAD = 'refusals_unread';
+
+/** A file of people who refused, by its name, with a row that does not say so. */
+export function refusalsUnread(name: string): FileHeld {
+  return new FileHeld({
+    code: REFUSALS_UNREAD,
+    message: `By the name ${shownHeader(name)}, the people in the file refused, and its rows do not say so. No customer of any file is submitted until you decide.`,
+    help: `If they refused, exclude the file, and read it with a source of its own, whose layout says so of the address: refused: [{ columns: [Email], not_blank: true }]. If not, rename it, and release its old name. If you do not need it, release it.`,
   });
 }
 

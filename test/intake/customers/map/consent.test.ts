@@ -168,6 +168,36 @@ test.each([
   expect(submittedOf(await mapCustomerLines(layout, [header, ...lines]))).toEqual(['2@example.com']);
 });
 
+test.each([
+  ['file:///x/unsubscribed.csv', true],
+  ['s3://x/list/bounced-2026-11.csv.gz', true],
+  ['file:///x/opt-outs/2026.csv', true],
+  ['file:///x/Abgemeldet.csv', true],
+  ['file:///unsubscribed/x/list.csv', false],
+  ['file:///x/archived/list.csv', false],
+  ['file:///x/newsletter.csv', false],
+])(
+  'the name %s says that the people in the file refused: %s; then rows that do not say so hold it',
+  async (uri, isHeld) => {
+    for (const says of ['yes', '']) {
+      const mapped = mapCustomerLines('generic-customers', ['email,consent', `ann@example.com,${says}`], {
+        uri,
+      });
+      if (isHeld) expect(await holdReason(mapped)).toMatchObject({ code: 'refusals_unread' });
+      else expect((await mapped).customers).toHaveLength(1);
+    }
+    const refused = await mapCustomerLines('generic-customers', ['email,consent', 'ann@example.com,no'], {
+      uri,
+    });
+    expect([submittedOf(refused), refused.customers.length]).toEqual([[], 1]);
+    const read = await mapCustomerLines('generic-customers', ['email,consent', 'ann@example.com,yes'], {
+      uri,
+      consent: null,
+    });
+    expect(read.customers).toHaveLength(1);
+  },
+);
+
 test('in an export of orders, a cancelled or closed order says nothing about the consent of its customer', async () => {
   const mapped = await mapCustomerLines('shopify-orders', [
     'Name,Email,Financial Status,Accepts Marketing,Currency,Total,Created at,Lineitem name,Cancelled at,Closed at,On hold',
