@@ -24,6 +24,8 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/config/schema.ts /\\/+$/': 'the address of the service, from the configuration',
   'src/config/console-fields.ts /\\/+$/': 'the address of the console, from the configuration',
   'src/store/exclude.ts /[^*?\\]})]*$/': 'a pattern of names, from the configuration',
+  'src/intake/customers/map/parse-address.ts /^[^\\p{L}\\p{N}_]+|[^\\p{L}\\p{N}]+$/gu':
+    '1,000 characters of a cell are looked at',
   'src/ledger/sending/send-repeatable.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
     'the text of an error is cut to 300 characters',
 };
