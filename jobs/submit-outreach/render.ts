@@ -116,7 +116,7 @@ function describeMissingApproval({ report, finished }: RunSummary<OutreachReport
     return [
       {
         kind: 'text',
-        text: 'Nothing was submitted, and no approval changes that: first decide about the file that no source reads, which may say who must not be submitted.',
+        text: 'Nothing was submitted, and no approval changes that: first decide about the file that may say who must not be submitted. No source reads it, or it is held.',
         tone: 'yellow',
       },
     ];

@@ -3,6 +3,8 @@ import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { RunFinished, RunStatus, RunStop } from '../core/run.ts';
 import { openOverlay } from '../db/overlay.ts';
+import { REFUSALS_UNREAD } from '../intake/customers/map/require-consent.ts';
+import { isHeldFor } from '../intake/files/release-files.ts';
 import type { Run, RunOptions } from '../ops/run.ts';
 import { inRunPhase } from '../ops/run-phase.ts';
 import { beginRun } from '../ops/run-record.ts';
@@ -11,7 +13,7 @@ import { explainError, type RunSurroundings, recordRun } from './record-run.ts';
 import { continueRenamedJob, describeStranded, findRenamedJob } from './renamed-job.ts';
 import { type FlowEnd, leaseNames, type RunnableKind } from './runnable-kind.ts';
 import { type TracedRun, traceRun } from './trace-run.ts';
-import { describeUnreadFiles, findUnreadFiles, isHarmless, mayRefuse } from './unread-files.ts';
+import { describeUnreadFiles, findUnreadFiles, isHarmless, mayRefuse, sourcesOf } from './unread-files.ts';
 
 /** The parts of a job kind that a run needs. */
 export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
@@ -113,6 +115,15 @@ async function planned<Settings extends JobSettings>(
   }
 }
 
+/** True if a source that a submission depends on has a held file that may be a list of those who refused. */
+async function holdsRefusals<Settings extends JobSettings>(
+  { db, job, config }: Run<Settings>,
+  { heeds }: RunningKind<Settings>,
+): Promise<boolean> {
+  if (heeds !== 'refusals') return false;
+  return isHeldFor(db, { sources: sourcesOf(job, config), readFor: 'customers', code: REFUSALS_UNREAD });
+}
+
 /** Runs the flow and determines the status and exit code. */
 async function account<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
@@ -122,7 +133,7 @@ async function account<Settings extends JobSettings>(
   // A run of one file submits whoever waits, too.
   const isToLook = options.options.file === null || declared.heeds === 'refusals';
   const files = isToLook && !draining.aborted ? await findUnreadFiles(job, { ...options, db: run.db }) : [];
-  const found = { mayRefuse: files.some(mayRefuse) };
+  const found = { mayRefuse: files.some(mayRefuse) || (await holdsRefusals(run, declared)) };
   const end = await declared.flow(run, found).finally(() => run.progress.end());
   const findings = describeUnreadFiles(files);
   for (const { what, fix } of findings) run.progress.note(`${what} ${fix}`);

@@ -37,8 +37,8 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
   /**
    * Runs the steps of the job, and returns the result. Loaded only when the job runs.
    *
-   * @param found.mayRefuse a table that no source reads may say who must not be submitted: a kind that submits people
-   *   submits none until a person decides. Only for kinds that heed `refusals`.
+   * @param found.mayRefuse a table that no source reads, or a held file, may say who must not be submitted: a kind that
+   *   submits people submits none until a person decides. Only for kinds that heed `refusals`.
    */
   flow(run: Run<Settings>, found: { readonly mayRefuse: boolean }): Promise<FlowEnd<Report>>;
   /** What its sources are read for. Null if it reads no exports. */

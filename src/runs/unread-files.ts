@@ -95,7 +95,10 @@ export async function findUnreadFiles<Settings extends JobSettings>(
 }
 
 /** The sources that a job depends on: those it reads or, if it reads none, those of the customers that it submits. */
-function sourcesOf({ sources, customersOf }: JobSettings, { jobs }: PipelineConfig): readonly string[] {
+export function sourcesOf(
+  { sources, customersOf }: JobSettings,
+  { jobs }: PipelineConfig,
+): readonly string[] {
   if (sources.length > 0 || customersOf === undefined) return sources;
   return Object.values(jobs).flatMap((job) => (job.customersOf === customersOf ? job.sources : []));
 }

@@ -233,6 +233,11 @@ describe('the size of a run', () => {
     expect(runs[0]).toMatchObject({ problem: expect.stringContaining(said) });
     expect(await shop.submissions()).toEqual([]);
     rmSync(join(shop.folder, 'exports', 'stopp.csv'));
+    // A file that the source reads may be such a list by its name.
+    shop.drop('customers-unsubscribed.csv', 'email,consent\nann@example.com,yes\n');
+    expect((await shop.cli('run', 'customers')).exitCode).toBe(3);
+    expect(await shop.submit()).toMatchObject({ code: 3, counts: { submitted: 0, waiting: { approval: 3 } } });
+    await shop.cli('files', 'release', 'customers-unsubscribed.csv', '--reason', 'read by hand');
     expect(await shop.submit()).toMatchObject({ code: 0, counts: { submitted: 3 } });
   });
 
