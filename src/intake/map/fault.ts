@@ -73,6 +73,6 @@ export const TOO_LONG: Fault = {
 
 export const OTHER_CURRENCY: Fault = {
   code: 'other_currency',
-  reason: 'The amount has another currency than its order or its source.',
-  help: 'Check the currency of the source in pipeline.yaml. If a shop sells in several currencies, export a currency column.',
+  reason: 'The amount, or the name of its column, has another currency than its order or its source.',
+  help: 'Check the currency of the source in pipeline.yaml. If a shop sells in several currencies, export a currency column, and the amounts in these currencies.',
 };

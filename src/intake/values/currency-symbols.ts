@@ -142,3 +142,23 @@ export function currenciesOf(text: string): readonly string[] {
 }
 
 const NONE: readonly string[] = [];
+
+/**
+ * Returns the currencies that the name of a column of amounts can mean: one for `Kwota PLN`, `Total (€)` and `EUR total`,
+ * several for `Price ($)`. Empty if it states none. A code is in capitals, or at the end: `total_eur`, but not `tax on top`.
+ */
+export function currenciesOfName(name: string): readonly string[] {
+  const [, bracketed = ''] = /[([](?:in )?([^()[\]]{1,5})[)\]]/i.exec(name) ?? [];
+  const [symbol = ''] = /[A-Za-z]{0,3}\p{Sc}/u.exec(name) ?? [];
+  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+  const inCapitals = /\p{Ll}/u.test(name) ? words.filter((word) => CODE.test(word)) : [];
+  const last = words.at(-1) ?? '';
+  const codes = [...inCapitals, WORDS.has(last.toLowerCase()) ? '' : last.toUpperCase()].filter(isCurrency);
+  return (
+    [bracketed.trim().toUpperCase(), symbol, ...codes].map(currenciesOf).find(({ length }) => length > 0) ??
+    NONE
+  );
+}
+
+/** Words at the end of a name that are codes by chance. */
+const WORDS: ReadonlySet<string> = new Set(['all', 'cup', 'kid', 'mad', 'pen', 'top', 'try']);

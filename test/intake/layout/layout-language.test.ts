@@ -235,6 +235,19 @@ columns: { order_id: [id and kind] }`;
   expect((await mapRows(yaml('Boeking'), rows('Boeking', 'Retourenhof Nord'))).orders).toHaveLength(2);
 });
 
+test('amounts that are added up are in the currency that the names of their columns state', async () => {
+  const yaml = `
+grouping: { sum: { total: { plus: [Items (EUR), Shipping ($)] } } }
+columns: { total: [unused] }`;
+  const rows = ['id,Items (EUR),Shipping ($),currency', 'A,85,0,USD', 'B,200,0,EUR', 'C,200,5,EUR'];
+  const { orders, rejected } = await mapRows(yaml, rows);
+  expect(rejected.map(({ code, column, line }) => [code, column, line])).toEqual([
+    ['other_currency', 'Items (EUR)', 2],
+    ['other_currency', 'Shipping ($)', 4],
+  ]);
+  expect(orders.map(({ orderId }) => orderId)).toEqual(['B']);
+});
+
 test('a conditional column is summed like any other', async () => {
   const yaml = `
 grouping: { sum: { total: { plus: [price, tax on top] } } }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { maxDecimals } from '../../../src/core/money.ts';
 import type { MoneyFormat } from '../../../src/intake/layout/to-layout.ts';
-import { SYMBOLS } from '../../../src/intake/values/currency-symbols.ts';
+import { currenciesOfName, SYMBOLS } from '../../../src/intake/values/currency-symbols.ts';
 import { currencyParser, isCurrency } from '../../../src/intake/values/parse-currency.ts';
 import { parseMoneyIn, readMoney, statedCurrency } from '../../../src/intake/values/parse-money.ts';
 
@@ -143,4 +143,22 @@ test('a currency is read in any case, a blank cell is the currency of the source
   for (const text of ['EURO', 'GBp', 'ZAc', '€', 'XXX', 'xts'])
     expect(read(text)).toMatchObject({ code: 'bad_currency' });
   expect(readWithout('')).toMatchObject({ code: 'missing_value' });
+});
+
+test.each([
+  ['Total (EUR)', ['EUR']],
+  ['Total (in EUR)', ['EUR']],
+  ['EUR total', ['EUR']],
+  ['Total EUR incl. VAT', ['EUR']],
+  ['total_eur', ['EUR']],
+  ['Betrag in €', ['EUR']],
+  ['Kwota [zł]', ['PLN']],
+  ['Total (kr.)', ['SEK', 'NOK', 'DKK', 'ISK']],
+  ['Total', []],
+  ['TOTAL NET', []],
+  ['Total (incl. tax)', []],
+  ['Tax on top', []],
+  ['Totale top seller', []],
+])('a column named %s states amounts in %j', (name, currencies) => {
+  expect(currenciesOfName(name)).toEqual(currencies);
 });

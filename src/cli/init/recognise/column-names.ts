@@ -16,7 +16,6 @@ import {
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
-import { currenciesOf } from '../../../intake/values/currency-symbols.ts';
 
 /*
  * What the names of columns and the words in a column of states mean, by the lists of config/words.yaml. A name counts
@@ -178,19 +177,6 @@ export function isInMinorUnits(header: string): boolean {
   return (
     header.includes('¢') || [...MINOR_UNITS].some((unit) => ` ${headerWords(header)} `.includes(` ${unit} `))
   );
-}
-
-/**
- * The currency that the name of an amount states: `Kwota PLN`, `Total (€)`. Null if it states none, or several have its
- * symbol.
- */
-export function currencyOfName(header: string): string | null {
-  const [, bracketed] = /[([]([^()[\]]{1,5})[)\]]$/.exec(header.trim()) ?? [];
-  const [, last] = /[\s_]([a-z]{3})$/i.exec(header.trim()) ?? [];
-  const stated = bracketed?.trim() ?? last ?? '';
-  if (isCurrency(stated)) return stated.toUpperCase();
-  const [only = null, ...others] = bracketed === undefined ? [] : currenciesOf(stated);
-  return others.length === 0 ? only : null;
 }
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));

@@ -5,9 +5,10 @@ import { toPrintableJson } from '../../../core/text/printable.ts';
 import { joinLines } from '../../../core/text/wrap.ts';
 import type { MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
+import { currenciesOfName } from '../../../intake/values/currency-symbols.ts';
 import { isZero, parseMoney } from '../../../intake/values/parse-money.ts';
 import type { Assignment, StopColumn } from './assign-columns.ts';
-import { currencyOfName, type StatusWords, zoneOfName } from './column-names.ts';
+import { type StatusWords, zoneOfName } from './column-names.ts';
 import {
   Cells,
   codeInCells,
@@ -148,7 +149,8 @@ export function ordersText(
   );
   const areUtc = times.needsZone && written.every(({ header }) => zoneOfName(header) === 'UTC');
   const [status, codes] = [chosen.get('status'), chosen.get('codes')];
-  const currency = chosen.has('currency') ? null : currencyOfName(chosen.get('total')?.header ?? '');
+  const [only = null, ...others] = currenciesOfName(chosen.get('total')?.header ?? '');
+  const currency = chosen.has('currency') || others.length > 0 ? null : only;
   const lacks = [
     ...(['currency', 'time_zone', 'status', 'codes'] as const).filter((lack) =>
       lack === 'time_zone'

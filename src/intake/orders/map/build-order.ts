@@ -6,9 +6,10 @@ import type { RejectedRow } from '../../../core/record.ts';
 import { saysNoValue } from '../../../core/text/fold.ts';
 import { statusReader } from '../../layout/status-rules.ts';
 import type { Layout } from '../../layout/to-layout.ts';
-import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../map/fault.ts';
+import { type Fault, MAX_TEXT_CHARS, missingValue, OTHER_CURRENCY, TOO_LONG } from '../../map/fault.ts';
 import { findIds, linkFinder, linkOf, noteOf } from '../../map/find-links.ts';
 import { cleanText, isBlank } from '../../values/clean-text.ts';
+import { currenciesOfName } from '../../values/currency-symbols.ts';
 import type { DateWatch } from '../../values/date-order.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
 import { currencyParser, NO_CURRENCY } from '../../values/parse-currency.ts';
@@ -56,6 +57,8 @@ export class OrderBuilder {
   #firstWithout: StagedOrder | null = null;
   #firstOther: StagedOrder | null = null;
   readonly #zeroFallsThrough: ReadonlySet<LayoutField>;
+  /** The currencies that the name of each column can mean. */
+  readonly #named: readonly (readonly string[])[];
 
   constructor(layout: Layout, plan: ColumnPlan, given: Given) {
     this.#layout = layout;
@@ -78,6 +81,7 @@ export class OrderBuilder {
     this.#refunds = new RefundReader(layout, plan, (...place) => this.#amountIn(...place));
     this.#mustHave = new Set(layout.required);
     this.#zeroFallsThrough = new Set(layout.zeroFallsThrough);
+    this.#named = plan.slots.map(({ name }) => currenciesOfName(name));
   }
 
   build(open: OpenOrder): Built {
@@ -272,6 +276,9 @@ export class OrderBuilder {
     this.#marks?.see(value, open.line, currency);
     const amount = parseMoneyIn(currency, value, this.#layout.money);
     if (typeof amount !== 'string') throw this.#fault(amount, slot, value);
+    const named = this.#named[slot] ?? NONE;
+    if (named.length > 0 && currency !== NO_CURRENCY && !named.includes(currency) && !isZero(value))
+      throw this.#fault(OTHER_CURRENCY, slot, value);
     return amount;
   }
 

@@ -74,7 +74,7 @@ function addSum(
   order: OpenOrder,
   row: Partial<Record<SummedField, bigint>>,
   {
-    column: { field, sign, name, times },
+    column: { field, sign, name, times, currencies: named },
     cell,
     cells,
     money: format,
@@ -111,7 +111,8 @@ function addSum(
   if (sign < 0n && units < 0n && field !== 'refunded')
     order.fault ??= { fault: NEGATIVE_DISCOUNT, column: name, value: cell };
   marks?.see(cell, line, currencyCell(order, plan));
-  if (money.currencies !== null) narrow(order, { currencies: money.currencies, column: name, value: cell });
+  for (const currencies of [isZero(cell) ? [] : named, money.currencies ?? []])
+    if (currencies.length > 0) narrow(order, { currencies, column: name, value: cell });
   row[field] = (row[field] ?? 0n) + sign * units;
 }
 

@@ -7,6 +7,7 @@ import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
 import { cellTest, exclusionTest } from '../../layout/test-cell.ts';
 import type { ExclusionRule, Layout } from '../../layout/to-layout.ts';
 import { foldWord } from '../../values/clean-text.ts';
+import { currenciesOfName } from '../../values/currency-symbols.ts';
 import { type IdParser, orderIdParser } from '../../values/parse-id.ts';
 import { remember } from '../../values/remember.ts';
 import { type LinesPlan, planLines } from './order-lines.ts';
@@ -27,6 +28,8 @@ export type SumColumn = Column & {
   readonly isFirst: boolean;
   /** Columns of the quantity by which the amount is multiplied. Null: the amount is that of the row. */
   readonly times: readonly Column[] | null;
+  /** The currencies that its name can mean. Empty if it states none. */
+  readonly currencies: readonly string[];
 };
 
 /** The settings of a source, and of the job that reads it, by which its orders are mapped. */
@@ -226,7 +229,9 @@ function sumColumns(layout: Layout, header: ResolvedHeader): SumColumn[] {
       names.flatMap((name) => {
         const column = header.find([name]);
         const isFirst = name === (rule.plus[0] ?? rule.minus[0]);
-        return column === null ? [] : [{ ...column, field: field as SummedField, isFirst, ...how }];
+        return column === null
+          ? []
+          : [{ ...column, field: field as SummedField, isFirst, currencies: currenciesOfName(name), ...how }];
       });
     const times = rule.times?.flatMap((name) => header.find([name]) ?? []) ?? null;
     return [...columns(rule.plus, { sign: 1n, times }), ...columns(rule.minus, { sign: -1n, times: null })];

@@ -118,3 +118,21 @@ test.each<readonly [readonly string[], readonly string[], readonly string[]]>([
   const others = rows.length - footer.length - rejected.length;
   expect([mapped.orders.length, mapped.rowsRead]).toEqual([3 + others, 3 + others + rejected.length]);
 });
+
+test('an amount is rejected if the name of its column states another currency than its order', async () => {
+  const generic = loadLayout('generic');
+  const columns = {
+    ...generic.columns,
+    order_id: ['id'],
+    total: ['Total (EUR)'],
+    refunded: ['Refunded (EUR)'],
+  };
+  const layout = { ...generic, columns };
+  const text = 'id,Total (EUR),Refunded (EUR),currency\n1,85,0,USD\n2,200,0,EUR\n3,0,0,USD\n';
+  const mapped = await mapText(text, { layout });
+  expect(onlyFault(mapped)).toEqual(['other_currency', 'Total (EUR)', '85']);
+  expect(mapped.orders.map(({ orderId, total }) => [orderId, total])).toEqual([
+    ['2', '200.00'],
+    ['3', '0.00'],
+  ]);
+});
