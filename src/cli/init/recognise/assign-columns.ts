@@ -3,11 +3,14 @@ import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { smellOf } from '../../../intake/customers/map/consent-words.ts';
 import { isOfQuantity, isPerPiece, means } from '../../../intake/layout/column-words.ts';
+import { currenciesOfName } from '../../../intake/values/currency-symbols.ts';
 import {
   amountNameOf,
   isCurrencyWord,
+  isExchangeRate,
   isOfAnother,
   isOfAnotherOrder,
+  isOfDiscount,
   isOfKind,
   isOfPart,
   isShare,
@@ -140,7 +143,7 @@ const BY_VALUES: readonly {
     fits: ({ header, cells }) =>
       !isOfAnother(header, 'codes') &&
       cells.filled > cells.counts.size &&
-      cells.share((cell) => /^(?=.*\p{Lu})[\p{Lu}\p{N}][\p{Lu}\p{N}_-]{3,29}$/u.test(cell)) === 1 &&
+      cells.share((cell) => CODE.test(cell) && cell.length > 3) === 1 &&
       cells.share((cell) => /\d/.test(cell)) > 0,
     against: ({ cells }) =>
       cells.filled === cells.rows ? 'its values look like codes, and every row has one' : null,
@@ -152,6 +155,9 @@ const DECIDING: readonly (readonly [LayoutField, string])[] = [
   ['placed_at', 'when an order was placed'],
   ['currency', 'the currency of its amount'],
 ];
+/** A code as shops write it: in capitals, perhaps with digits. */
+const CODE = /^(?=.*\p{Lu})[\p{Lu}\p{N}][\p{Lu}\p{N}_-]{1,29}$/u;
+
 /** Score of a name that is one of the field's, and does not only contain one. */
 export const SURE_NAME = 0.6;
 
@@ -203,7 +209,10 @@ export function assignColumns(
   zones();
   const total = chosen.get('total');
   const quantity = total === undefined ? null : quantityOf(total);
-  if (total !== undefined) rivals(total);
+  if (total !== undefined) {
+    exchangeRates(total);
+    rivals(total);
+  }
   return { chosen, stops, timeOfDay: findTimeOfDay(), quantity, unclear, decisions: named.map(decide) };
 
   /** Uses columns in the roles that a person has given them. */
@@ -461,6 +470,23 @@ export function assignColumns(
     return { equals: no.length === 0 ? ['cancelled'] : no, unless: yes.length === 0 ? ['paid'] : yes };
   }
 
+  /** Asks about a rate of exchange: it does not say whether the total was exchanged, and so in which currency it is. */
+  function exchangeRates(total: MeasuredColumn): void {
+    if (currenciesOfName(total.header).length > 0) return;
+    const name = JSON.stringify(total.header);
+    const currency = chosen.get('currency');
+    const stated =
+      currency === undefined ? 'the currency of the source' : `that of ${JSON.stringify(currency.header)}`;
+    for (const column of free())
+      if (isExchangeRate(column.header) && column.cells.share((cell) => !/^0*1(?:[.,]0*)?$/.test(cell)) > 0)
+        ask(
+          column,
+          `it is a rate of exchange, so ${name} may be in the currency of the shop or in that of the order. Say "unused" if it is in ${stated}. Else export the orders with a total in it`,
+          'unused',
+          ['unused', 'excludes'],
+        );
+  }
+
   /** Asks about columns that contradict the chosen ones, or that may lower the total. */
   function rivals(total: MeasuredColumn): void {
     const { status, currency, codes } = Object.fromEntries(chosen) as Partial<
@@ -501,7 +527,7 @@ export function assignColumns(
         );
       else if (currency !== undefined && areCurrencies(cells) && differs(column, currency))
         ask(column, `it names other currencies than ${JSON.stringify(currency.header)}`, null);
-      else if (codes !== undefined && roleOf(codes) === undefined && score(header, 'codes') >= SURE_NAME)
+      else if (codes !== undefined && roleOf(codes) === undefined && mayHaveCodes(column, codes))
         ask(
           column,
           `it has codes, as ${JSON.stringify(codes.header)} has, and only one of them can be read. Say "codes" if its codes are those that influencers share, "influencer_handle" if it names influencers, or "unused" if ${JSON.stringify(codes.header)} has the codes`,
@@ -530,6 +556,18 @@ export function assignColumns(
       else if (isOfAnotherOrder(header) || namesOrders(column))
         ask(column, 'it names another order, which this one may replace', null);
     }
+  }
+
+  /** True if a column is named like one of codes, or has some beside those of another column: `Coupon 2`. Amounts are none. */
+  function mayHaveCodes({ header, cells }: MeasuredColumn, codes: MeasuredColumn): boolean {
+    if (isMoney(cells, /[.,]\d\d?$|^0$/) || isOfAnother(header, 'codes')) return false;
+    const areAlike =
+      isOfDiscount(header) &&
+      !areAnswers(cells) &&
+      !areCurrencies(cells) &&
+      cells.share((cell) => CODE.test(cell)) === 1;
+    const isRepeated = (cell: string): boolean => /\p{L}/u.test(cell) && codes.cells.counts.has(cell);
+    return score(header, 'codes') >= SURE_NAME || areAlike || cells.share(isRepeated) > 0;
   }
 
   /** True if most cells of a column are the id of another row. A number of few digits may be anything. */

@@ -30,6 +30,7 @@ type Words = {
     readonly total: Readonly<Record<string, Terms>>;
     readonly others: Readonly<Record<string, Terms>>;
   };
+  readonly exchange_rates: Terms;
   readonly minor_units: Terms;
   readonly currency_words: readonly string[];
   readonly numbers: Readonly<Record<'always' | 'maybe' | 'unless', Terms>>;
@@ -163,6 +164,16 @@ export function amountNameOf(header: string): AmountName | null {
 function withoutCurrency(name: string): string {
   const [, before, code = ''] = /^(.*?) (?:in )?([a-z]{3})$/.exec(name) ?? [];
   return before !== undefined && isCurrency(code) ? before : name;
+}
+
+/** True if a name says that its numbers are rates at which amounts were exchanged. */
+export function isExchangeRate(header: string): boolean {
+  return says(headerWords(header), WORDS.exchange_rates);
+}
+
+/** True if a name says that its column is about discounts, such as `Coupon 2`: it has amounts, or codes. */
+export function isOfDiscount(header: string): boolean {
+  return says(headerWords(header), WORDS.amounts.others['a discount'] ?? []);
 }
 
 const MINOR_UNITS = namesIn(WORDS.minor_units);

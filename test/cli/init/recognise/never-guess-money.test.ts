@@ -556,6 +556,24 @@ test.each([
     /"Refund \(cents\)" says that its amounts are in minor units/,
   ],
   [
+    'amounts that may be exchanged',
+    'Order No,Total,Currency,Currency value,Coupon,Status\n1,20.00,USD,1.2,MIRA10,paid\n2,5.00,EUR,1.0000,,paid\n',
+    'unclear_columns',
+    /"Currency value": it is a rate of exchange, so "Total" may be in the currency of the shop/,
+  ],
+  [
+    'orders with codes in two columns',
+    'Order No,Total,Coupon 1,Coupon 2,Status\n1,20.00,MIRA10,JOE,paid\n2,5.00,,,paid\n',
+    'unclear_columns',
+    /"Coupon 2": it has codes, as "Coupon 1" has/,
+  ],
+  [
+    'orders whose codes are repeated among others in a column of another name',
+    'Order No,Total,Coupon,Label,Status\n1,20.00,MIRA10,MIRA10,paid\n2,5.00,,JOE,paid\n',
+    'unclear_columns',
+    /"Label": it has codes, as "Coupon" has/,
+  ],
+  [
     'rows that repeat an amount that may be of the item',
     'Order No,Total,Coupon,Status\n1,20.00,MIRA10,paid\n1,20.00,MIRA10,paid\n2,5.00,,paid\n3,6.00,,paid\n',
     'unclear_columns',
@@ -565,6 +583,28 @@ test.each([
   const { sources, refused } = await look(folderWith({ 'x.csv': text }));
   expect(sources).toEqual([]);
   expect(refused).toMatchObject([{ code, why: expect.stringMatching(why) }]);
+});
+
+test.each([
+  ['amounts of discounts', 'Discount', ['10.00', '0.00']],
+  ['kinds of discounts', 'Discount type', ['PERCENT', 'FIXED']],
+  ['a rate of exchange of 1 on all rows', 'Exchange rate', ['1', '1.0000']],
+])('%s beside a column of codes are not asked about', (_, name, [one, other]) => {
+  const header = ['Order No', 'Total', 'Coupon', name, 'Status'];
+  const rows = [
+    ['1', '20.00', 'MIRA10', one ?? '', 'paid'],
+    ['2', '5.00', '', other ?? '', 'paid'],
+  ];
+  expect(propose(header, rows)).toMatchObject({
+    layout: { columns: { codes: ['Coupon'], total: ['Total'] } },
+  });
+});
+
+test('a rate of exchange is not asked about if the name of the total says its currency', () => {
+  const rows = ['1', '2'].map((id) => [id, `${id}0.00`, '1.2', 'MIRA10', 'paid']);
+  expect(propose(['Order No', 'Total (EUR)', 'Exchange rate', 'Coupon', 'Status'], rows)).toMatchObject({
+    layout: { currency: 'EUR' },
+  });
 });
 
 test('a report of payouts is read as orders if a person names the column of what customers paid', () => {
