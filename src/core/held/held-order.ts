@@ -89,6 +89,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'it is an order of its own',
     comparesOrders: true,
   },
+  unknown_parent: {
+    what: 'The order names a parent order, so it may be a part of it, such as the order of one seller of a marketplace, or the rest of a deposit',
+    fix: 'Compare it with the parent order. If that has the whole amount, exclude this one. To exclude all such orders, copy the layout and name the rule of the column `sub_order` in place of `unknown_parent`.',
+    confirms: 'it is an order of its own',
+  },
   cancelled_elsewhere: {
     what: 'Another source of the same platform states the order as cancelled, refunded or returned',
     fix: 'Exclude the order if that is so. Or leave out the source that is out of date.',

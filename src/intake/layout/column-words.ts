@@ -51,7 +51,7 @@ const NAMES = {
   kind: termsIn(`==type, order type, ordertype, sale type, record type, transaction type, ==kind, order kind, ==typ, ==art, bestellart,
     auftragsart, ==soort, bestelsoort, ==tipo, tipo de pedido, type de commande, tipo ordine`),
   other_order: termsIn(
-    `=exchange, =exchanged, =replaces, replacement, parent order, original order, ersatz, umtausch`,
+    `=exchange, =exchanged, =replaces, replacement, parent order, parent id, ==parent, ==post parent, original order, ersatz, umtausch`,
   ),
   // A part of a payment. The rest may be open.
   deposit: termsIn(

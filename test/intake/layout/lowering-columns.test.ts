@@ -111,7 +111,7 @@ function whyNot(order: StagedOrder, layout: Layout): string | null {
   return isListed ? null : `excluded: status ${order.status ?? 'blank'}`;
 }
 
-/** A blank cell of these columns says that nothing was refunded, cancelled, subtracted or is still to be paid. */
+/** A blank cell of these columns says that nothing was refunded, cancelled, subtracted or is still to be paid, or no parent. */
 function blankMeansNothing({ layout, column }: Case): boolean {
   const { columns, grouping, leftAfterRefund, exclusions } = layout;
   const amounts = [
@@ -121,7 +121,7 @@ function blankMeansNothing({ layout, column }: Case): boolean {
     ...leftAfterRefund.flatMap(({ before, after }) => [...before, ...after]),
     ...layout.conditionalColumns.flatMap((made) => [...made.columns, ...made.when.columns]),
     ...exclusions.flatMap(({ reason, columns: names, unless }) =>
-      reason === 'unknown_payment' || unless?.includes('') === true ? names : [],
+      ['unknown_payment', 'unknown_parent'].includes(reason) || unless?.includes('') === true ? names : [],
     ),
   ];
   return amounts.includes(column);
@@ -422,7 +422,7 @@ test('one ordinary name per language is known to mean a refund, a cancellation o
       Estado del pedido, Shop order status`,
     kind: 'Order type, Type, Kind, order_kind, Bestellart, Soort, Tipo',
     other_order:
-      'Exchange of, Exchange for, Exchanged for, Replaces, Replacement order, Original order, Umtausch',
+      'Exchange of, Exchange for, Exchanged for, Replaces, Replacement order, Original order, Umtausch, Parent order, parent_id, Parent',
     deposit: 'Deposit, Deposit paid, Anzahlung',
     unknown_risk: 'Risk score, risk_level, Fraud risk, Risiko, Riesgo de fraude',
     other_status: `payment_status, Payment state, is_paid, Paid, approved, livemode, mode, Zahlungsstatus, Is valid, Paid at, Date paid,

@@ -45,6 +45,16 @@ test('an order with an outstanding balance is not known to be paid, and a blank 
 });
 
 const WOOCOMMERCE = 'order_id,order_status,order_total,order_currency,order_date';
+
+test('an order of WooCommerce that names a parent may be a part of it, and 0 or a blank names none', async () => {
+  const parents = ['', '0', '41', '#41'];
+  const { orders } = await mapText(
+    `${WOOCOMMERCE},parent_id\n${parents.map((parent, at) => `5${at},completed,5.00,EUR,2026-04-10 11:00:00,${parent}\n`).join('')}`,
+    { layout: 'woocommerce-orders', source: { timeZone: 'UTC', currency: null }, reduced: true },
+  );
+  expect(orders.map(({ exclusion }) => exclusion)).toEqual([null, null, 'unknown_parent', 'unknown_parent']);
+});
+
 const STRIPE = 'id,Status,Amount,Currency,Created date (UTC),Amount Refunded';
 
 test.each([

@@ -65,6 +65,7 @@ const HELD: readonly (readonly [reason: string, given: Given])[] = [
   ['unknown_test', { exclusion: 'unknown_test' }],
   ['unknown_test', { exclusion: 'unknown_test:Mode=trial' }],
   ['unknown_payment', { exclusion: 'unknown_payment' }],
+  ['unknown_parent', { exclusion: 'unknown_parent' }],
   ['incomplete', { doubt: 'incomplete' }],
   ['unknown_refund', { status: 'partially_refunded' }],
   ['unknown_time', { placedAt: null, paidAt: null }],
