@@ -14,6 +14,7 @@ import {
   isOfKind,
   isOfPart,
   isShare,
+  isWithDecimals,
   mayBeNumber,
   type NameScorer,
   type StatusWords,
@@ -207,6 +208,7 @@ export function assignColumns(
   stopsByWords();
   unpaid();
   zones();
+  wholeNumbers();
   const total = chosen.get('total');
   const quantity = total === undefined ? null : quantityOf(total);
   if (total !== undefined) {
@@ -261,6 +263,27 @@ export function assignColumns(
           'it says that amounts are in minor units, such as cents, which no layout can read: each would count many times over. Export the amounts as 12.50, or say "unused" if it is not about the amounts',
           'excludes',
         );
+  }
+
+  /** Asks about a total in whole numbers that end as prices in cents do, in a currency whose shops write decimals. */
+  function wholeNumbers(): void {
+    const [total, currency] = [chosen.get('total'), chosen.get('currency')];
+    if (total === undefined || roleOf(total) !== undefined) return;
+    const stated =
+      currency === undefined ? currenciesOfName(total.header) : [...currency.cells.counts.keys()];
+    const { cells } = total;
+    if (
+      !stated.some(isWithDecimals) ||
+      cells.share((cell) => /^\d{3,}$/.test(cell)) < 1 ||
+      cells.share((cell) => /(?:[4-9]9|95|\d\d[59]0)$/.test(cell)) <= 0.5
+    )
+      return;
+    ask(
+      total,
+      'its amounts are whole numbers that end as prices in cents do, and each would count a hundredfold. Say "total" if they are no cents. Else export them as 19.99',
+      null,
+      ['total', 'unused'],
+    );
   }
 
   /** Gives each field the column whose name and values fit it best. */

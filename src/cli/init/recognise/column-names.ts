@@ -33,6 +33,7 @@ type Words = {
   readonly exchange_rates: Terms;
   readonly minor_units: Terms;
   readonly currency_words: readonly string[];
+  readonly with_decimals: readonly string[];
   readonly numbers: Readonly<Record<'always' | 'maybe' | 'unless', Terms>>;
   readonly kinds: Terms;
   readonly renewals: Terms;
@@ -200,6 +201,11 @@ export function isCurrency(code: string): boolean {
 /** True for the code of a currency that is a word or a name as well: `CUP`, `BOB`. */
 export function isCurrencyWord(code: string): boolean {
   return WORDS.currency_words.includes(code.toUpperCase());
+}
+
+/** True for the code of a currency whose shops write decimals. */
+export function isWithDecimals(code: string): boolean {
+  return WORDS.with_decimals.includes(code.toUpperCase());
 }
 
 /** What a column may say that stops an order from being credited. */

@@ -550,6 +550,12 @@ test.each([
     /"Total ¢" says that its amounts are in minor units/,
   ],
   [
+    'amounts that look like prices in cents',
+    'Order No,Total,Currency,Coupon,Status\n1,1999,EUR,MIRA10,paid\n2,4950,EUR,,paid\n3,2500,EUR,,paid\n',
+    'unclear_columns',
+    /"Total": its amounts are whole numbers that end as prices in cents do/,
+  ],
+  [
     'refunds whose name says cents',
     'Order No,Total,Refund (cents),Coupon,Status\n1,20.00,100,MIRA10,paid\n2,5.00,0,,paid\n',
     'unclear_columns',
@@ -597,6 +603,26 @@ test.each([
   ];
   expect(propose(header, rows)).toMatchObject({
     layout: { columns: { codes: ['Coupon'], total: ['Total'] } },
+  });
+});
+
+test.each([
+  ['in a currency whose shops leave decimals out', 'INR', ['1999', '4999']],
+  ['that are round', 'EUR', ['100', '250']],
+  ['of which one is below 100', 'EUR', ['49', '1999']],
+  ['of which one has decimals', 'EUR', ['1999', '19.99']],
+])('whole amounts %s are not taken for cents', (_, currency, amounts) => {
+  const rows = amounts.map((amount, at) => [`${at + 1}`, amount, currency, 'MIRA10', 'paid']);
+  expect(propose(['Order No', 'Total', 'Currency', 'Coupon', 'Status'], rows)).toMatchObject({
+    layout: { columns: { total: ['Total'] } },
+  });
+});
+
+test('whole amounts that may be cents are read once a person says that they are the total', () => {
+  const rows = ['1999', '4950'].map((amount, at) => [`${at + 1}`, amount, 'EUR', 'MIRA10', 'paid']);
+  const header = ['Order No', 'Total', 'Currency', 'Coupon', 'Status'];
+  expect(propose(header, rows, new Map([['total', 'total']] as const))).toMatchObject({
+    layout: { columns: { total: ['Total'] } },
   });
 });
 
