@@ -93,6 +93,8 @@ export type StopColumn = {
 
 export type Assignment = {
   readonly chosen: ReadonlyMap<LayoutField, MeasuredColumn>;
+  /** Further columns of codes, as a person has said. The codes of all of them count. */
+  readonly moreCodes: readonly MeasuredColumn[];
   readonly stops: readonly StopColumn[];
   /** The column with the time of day if `placed_at` is only a date, and both joined. */
   readonly timeOfDay: { readonly column: MeasuredColumn; readonly joined: Cells } | null;
@@ -175,6 +177,7 @@ export function assignColumns(
   { records, words, score, stated }: AssignOptions,
 ): Assignment {
   const chosen = new Map<LayoutField, MeasuredColumn>();
+  const moreCodes: MeasuredColumn[] = [];
   const stops: StopColumn[] = [];
   const unclear: UnclearColumn[] = [];
   const byValues = new Set<MeasuredColumn>();
@@ -215,7 +218,15 @@ export function assignColumns(
     exchangeRates(total);
     rivals(total);
   }
-  return { chosen, stops, timeOfDay: findTimeOfDay(), quantity, unclear, decisions: named.map(decide) };
+  return {
+    chosen,
+    moreCodes,
+    stops,
+    timeOfDay: findTimeOfDay(),
+    quantity,
+    unclear,
+    decisions: named.map(decide),
+  };
 
   /** Uses columns in the roles that a person has given them. */
   function asStated(): void {
@@ -244,7 +255,10 @@ export function assignColumns(
         if (role === 'other_status' || (role === 'status' && other !== undefined))
           stops.push({ column, reason: 'other_status', test: otherStates(column) });
         else if (other === undefined) take(role, column);
-        else
+        else if (role === 'codes') {
+          used.add(column);
+          moreCodes.push(column);
+        } else
           ask(
             column,
             `${JSON.stringify(other.header)} has the role ${role} too, and a layout that init writes reads one column for it`,
@@ -553,7 +567,7 @@ export function assignColumns(
       else if (codes !== undefined && roleOf(codes) === undefined && mayHaveCodes(column, codes))
         ask(
           column,
-          `it has codes, as ${JSON.stringify(codes.header)} has, and only one of them can be read. Say "codes" if its codes are those that influencers share, "influencer_handle" if it names influencers, or "unused" if ${JSON.stringify(codes.header)} has the codes`,
+          `it has codes, as ${JSON.stringify(codes.header)} has. Say "codes" if influencers share them, also of ${JSON.stringify(codes.header)} if both columns have such codes, "influencer_handle" if it names influencers, or "unused" if only ${JSON.stringify(codes.header)} has the codes`,
           null,
           ['codes', 'influencer_handle', 'unused'],
         );
@@ -634,7 +648,8 @@ export function assignColumns(
   }
 
   function decide(column: MeasuredColumn): ColumnDecision {
-    const [field = null] = [...chosen].find(([, other]) => other === column) ?? [];
+    const [named = null] = [...chosen].find(([, other]) => other === column) ?? [];
+    const field = moreCodes.includes(column) ? 'codes' : named;
     const stop = stops.find((one) => one.column === column);
     const kind =
       stop?.reason === 'renewal'

@@ -105,7 +105,8 @@ export function ordersText(
   // A price counts as often as the quantity of its row says, which only a sum does.
   const { quantity } = proposed;
   const { addedUp = quantity === null ? null : PRICES } = proposed;
-  const { words, name, stops, timeOfDay, decisions, isBelowTitle, footer, hasItems, joined } = proposed;
+  const { words, name, moreCodes, stops, timeOfDay, decisions, isBelowTitle, footer, hasItems, joined } =
+    proposed;
   const { kinds, isSigned, item, reference, hasStates, hasItemStates, refundStates } = addedUp ?? PRICES;
   const total = proposed.chosen.get('total')?.header ?? '';
   // In a column of parents, an order has none, or the parent 0.
@@ -159,8 +160,9 @@ export function ordersText(
     ),
     'consent',
   ];
-  const split = codes === undefined ? [] : codeSeparatorsOf(codes.cells, []);
-  const hasText = codes !== undefined && codeInCells(codes.cells) !== null;
+  const columnsOfCodes = codes === undefined ? [] : [codes, ...moreCodes];
+  const split = [...new Set(columnsOfCodes.flatMap(({ cells }) => codeSeparatorsOf(cells, [])))];
+  const hasText = columnsOfCodes.some(({ cells }) => codeInCells(cells) !== null);
   const required = (['order_id', 'status', 'total', 'codes', 'placed_at'] as const).filter((field) =>
     chosen.has(field),
   );
@@ -211,7 +213,8 @@ export function ordersText(
       const column = chosen.get(field);
       if (column === undefined || column === negated) return [];
       if (addedUp !== null && (field === 'total' || field === 'refunded')) return [];
-      return `  ${field}: ${list([nameOf(column)])}${noteOf(field, column, hasItems)}`;
+      const names = field === 'codes' ? columnsOfCodes.map(nameOf) : [nameOf(column)];
+      return `  ${field}: ${list(names)}${noteOf(field, column, hasItems)}`;
     }),
     `required: ${list(required)}`,
     `signature: [${list(signature.slice(0, parts === undefined ? 3 : 4))}]     # no other export may have all of these`,

@@ -626,6 +626,21 @@ test('whole amounts that may be cents are read once a person says that they are 
   });
 });
 
+test('two columns of codes are both read if a person says that both have codes', () => {
+  const header = ['Order No', 'Total', 'Coupon 1', 'Coupon 2', 'Status'];
+  const rows = [
+    ['1', '20.00', 'MIRA10', 'JOE', 'paid'],
+    ['2', '5.00', '', 'ZOE;SALE', 'paid'],
+  ];
+  const stated = new Map([
+    ['coupon 1', 'codes'],
+    ['coupon 2', 'codes'],
+  ] as const);
+  expect(propose(header, rows, stated)).toMatchObject({
+    layout: { columns: { codes: ['Coupon 1', 'Coupon 2'] }, codes: { split: [';'] } },
+  });
+});
+
 test('a rate of exchange is not asked about if the name of the total says its currency', () => {
   const rows = ['1', '2'].map((id) => [id, `${id}0.00`, '1.2', 'MIRA10', 'paid']);
   expect(propose(['Order No', 'Total (EUR)', 'Exchange rate', 'Coupon', 'Status'], rows)).toMatchObject({
