@@ -56,6 +56,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Export the orders again once the shop has decided about them. Or have them credited, if they were paid and sent.',
     confirms: 'they are no fraud',
   },
+  unknown_rate: {
+    what: 'A column says that an amount was exchanged, so the currency of the total is not known',
+    fix: 'Export the orders with a total in the currency of the order. If all totals are in it, remove the rule of the column from the layout.',
+    confirms: 'the total is in the currency of the order',
+  },
   unknown_brand: {
     what: 'The order names a brand, and the brand of the job is not known yet',
     fix: 'Name the brand of the job: `--brand` of `init`, `brand_id` of the job.',

@@ -85,7 +85,7 @@ export type UnclearColumn = {
 /** A column of which some values mean that an order is never posted. */
 export type StopColumn = {
   readonly column: MeasuredColumn;
-  readonly reason: Stop | 'excluded' | 'returned' | 'other_status' | 'renewal';
+  readonly reason: Stop | 'excluded' | 'returned' | 'other_status' | 'renewal' | 'unknown_rate';
   readonly test: StopTest;
   /** The amount of the refund: on rows that have one, it says how much does not count, and this column stops nothing. */
   readonly unless?: MeasuredColumn;
@@ -507,21 +507,29 @@ export function assignColumns(
     return { equals: no.length === 0 ? ['cancelled'] : no, unless: yes.length === 0 ? ['paid'] : yes };
   }
 
-  /** Asks about a rate of exchange: it does not say whether the total was exchanged, and so in which currency it is. */
+  /**
+   * Asks about a rate of exchange: it does not say whether the total was exchanged, and so in which currency it is. If all
+   * are 1, nothing was, and an order with another one is held.
+   */
   function exchangeRates(total: MeasuredColumn): void {
     if (currenciesOfName(total.header).length > 0) return;
     const name = JSON.stringify(total.header);
     const currency = chosen.get('currency');
     const stated =
       currency === undefined ? 'the currency of the source' : `that of ${JSON.stringify(currency.header)}`;
-    for (const column of free())
-      if (isExchangeRate(column.header) && column.cells.share((cell) => !/^0*1(?:[.,]0*)?$/.test(cell)) > 0)
+    for (const column of free().filter(({ header, cells }) => isExchangeRate(header) && cells.filled > 0)) {
+      if (column.cells.share((cell) => RATE.test(cell)) > 0)
         ask(
           column,
           `it is a rate of exchange, so ${name} may be in the currency of the shop or in that of the order. Say "unused" if it is in ${stated}. Else export the orders with a total in it`,
-          'unused',
+          null,
           ['unused', 'excludes'],
         );
+      else {
+        used.add(column);
+        stops.push({ column, reason: 'unknown_rate', test: { matches: RATE.source } });
+      }
+    }
   }
 
   /** Asks about columns that contradict the chosen ones, or that may lower the total. */
@@ -597,7 +605,9 @@ export function assignColumns(
 
   /** True if a column is named like one of codes, or has some beside those of another column: `Coupon 2`. Amounts are none. */
   function mayHaveCodes({ header, cells }: MeasuredColumn, codes: MeasuredColumn): boolean {
-    if (isMoney(cells, /[.,]\d\d?$|^0$/) || isOfAnother(header, 'codes')) return false;
+    const areAmounts =
+      isMoney(cells, /[.,]\d\d?$|^0$/) || cells.share((cell) => /^[\d.,]+ ?%$/.test(cell)) === 1;
+    if (areAmounts || isOfAnother(header, 'codes')) return false;
     const areAlike =
       isOfDiscount(header) &&
       !areAnswers(cells) &&
@@ -674,6 +684,9 @@ export function assignColumns(
     return amount === null ? 'no field has such a name' : 'another column has this meaning';
   }
 }
+
+/** A rate of exchange that is not 1. */
+const RATE = /[2-9]|^\s*0|1\d|[.,]\d*1/;
 
 /** Words of a shipment that let an order count, which a file need not have yet. */
 const SENT = ['fulfilled', 'unfulfilled', 'shipped', 'delivered'];

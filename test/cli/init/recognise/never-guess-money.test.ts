@@ -594,6 +594,7 @@ test.each([
 test.each([
   ['amounts of discounts', 'Discount', ['10.00', '0.00']],
   ['kinds of discounts', 'Discount type', ['PERCENT', 'FIXED']],
+  ['shares of discounts', 'Discount', ['10%', '12.5 %']],
   ['a rate of exchange of 1 on all rows', 'Exchange rate', ['1', '1.0000']],
 ])('%s beside a column of codes are not asked about', (_, name, [one, other]) => {
   const header = ['Order No', 'Total', 'Coupon', name, 'Status'];
@@ -624,6 +625,21 @@ test('whole amounts that may be cents are read once a person says that they are 
   expect(propose(header, rows, new Map([['total', 'total']] as const))).toMatchObject({
     layout: { columns: { total: ['Total'] } },
   });
+});
+
+test('an order with a rate of exchange is held if the file that init saw has none', async () => {
+  const header = ['Order No', 'Total', 'Exchange rate', 'Coupon', 'Status'];
+  const proposed = propose(header, [
+    ['1', '20.00', '1', 'MIRA10', 'paid'],
+    ['2', '5.00', '1.0000', '', 'paid'],
+  ]);
+  const layout = 'layout' in proposed ? proposed.layout : null;
+  expect(layout?.exclusions).toMatchObject([{ reason: 'unknown_rate', columns: ['Exchange rate'] }]);
+  const rates = ['1', '1,000', '', '0.85', '1.1', '11', '2'];
+  const text = `${header.join(';')}\n${rates.map((rate, at) => `${at};5.00;${rate};MIRA10;paid\n`).join('')}`;
+  const { orders } = await mapText(text, { ...(layout === null ? {} : { layout }) });
+  const held = 'unknown_rate';
+  expect(orders.map(({ exclusion }) => exclusion)).toEqual([null, null, null, held, held, held, held]);
 });
 
 test('two columns of codes are both read if a person says that both have codes', () => {

@@ -66,6 +66,7 @@ const HELD: readonly (readonly [reason: string, given: Given])[] = [
   ['unknown_test', { exclusion: 'unknown_test:Mode=trial' }],
   ['unknown_payment', { exclusion: 'unknown_payment' }],
   ['unknown_parent', { exclusion: 'unknown_parent' }],
+  ['unknown_rate', { exclusion: 'unknown_rate' }],
   ['incomplete', { doubt: 'incomplete' }],
   ['unknown_refund', { status: 'partially_refunded' }],
   ['unknown_time', { placedAt: null, paidAt: null }],
