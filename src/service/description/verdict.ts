@@ -39,10 +39,8 @@ export function judge(
     isOutOfCredits: answers.no_credits.includes(status),
   };
   if (isSuccess && sign === null) {
-    if (isObject(parsed) && saysNo(parsed, rules)) {
-      const said = readErrorText(text, answers.reasons) ?? 'the answer says that it did not succeed';
-      return { ...about, kind: 'no', reason: said };
-    }
+    const no = isObject(parsed) ? findNo(parsed, rules) : undefined;
+    if (no !== undefined) return { ...about, kind: 'no', reason: whyNo([no, parsed], service) };
     if (answers.doubt.includes(status)) return { ...about, kind: 'unclear' };
     if (parsed !== undefined && hasRepeatedMember(text, parsed))
       return { ...about, kind: 'unclear', doubts: [{ why: 'that has a member twice', word: null }] };
@@ -118,22 +116,34 @@ function findSign({ status, text }: Answered, { signs }: Rules): Rules['signs'][
   return plain;
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
 /**
- * True if the body of a 2xx answer says no: a member that must say yes and does not, a result that is a failure, or a
+ * Finds what in the body of a 2xx answer says no: a member that must say yes and does not, a result that is a failure, or a
  * filled error. Whatever else the body names is then no confirmation. What a member says that is an object itself counts,
  * too, but its results do not: they may be the state of a deal.
+ *
+ * @returns the answer, or the member of it that says no; undefined if nothing does.
  */
-function saysNo(answer: Readonly<Record<string, unknown>>, rules: Rules): boolean {
+function findNo(answer: Members, rules: Rules): Members | undefined {
   if (rules.failed.some((names) => saysFailed(memberAt(answer, names))) || deniesItself(answer, rules))
-    return true;
+    return answer;
   for (const name in answer) {
     const part = answer[name];
-    if (typeof part === 'object' && isObject(part) && deniesItself(part, rules)) return true;
+    if (typeof part === 'object' && isObject(part) && deniesItself(part, rules)) return part;
   }
-  return false;
+  return undefined;
 }
 
-function deniesItself(part: Readonly<Record<string, unknown>>, { yes, filled }: Rules): boolean {
+/** The error that says no, else the message, unless that says yes: an answer may have both. */
+function whyNo(parts: readonly unknown[], service: ServiceDescription): string {
+  const { no_if_filled: filled, reasons } = service.answers;
+  const said = parts.map((part) => readErrorText(toText(part) ?? '', [...filled, ...reasons]));
+  const why = said.find((one) => one !== null && !saysDone(one, rulesOf(service)));
+  return why ?? 'the answer says that it did not succeed';
+}
+
+function deniesItself(part: Members, { yes, filled }: Rules): boolean {
   for (const { names, values } of yes) {
     const value = memberAt(part, names);
     if (value !== undefined && !isOneOf(value, values)) return true;
@@ -147,7 +157,7 @@ function deniesItself(part: Readonly<Record<string, unknown>>, { yes, filled }: 
  * known ones, a reason with a word of doubt, a member whose name is one and that is not empty, a result such as
  * `created: false` or `orders_added: 0`, and one of several results that says no.
  */
-function findDoubts(answer: Readonly<Record<string, unknown>>, rules: Rules): readonly AnswerDoubt[] {
+function findDoubts(answer: Members, rules: Rules): readonly AnswerDoubt[] {
   const found: AnswerDoubt[] = [];
   for (const names of rules.failed) {
     const value = memberAt(answer, names);
@@ -168,7 +178,7 @@ function findDoubts(answer: Readonly<Record<string, unknown>>, rules: Rules): re
     const value = answer[name];
     const words = isFilled(value) ? findWords(name, rules) : findDenied(name, value, rules);
     for (const word of words) found.push({ why: 'with a member that denies or doubts it', word });
-    if (Array.isArray(value) && value.some((one) => isObject(one) && saysNo(one, rules)))
+    if (Array.isArray(value) && value.some((one) => isObject(one) && findNo(one, rules) !== undefined))
       found.push({ why: 'with a result that says no', word: null });
   }
   return found;

@@ -59,6 +59,13 @@ describe('an exchange that posted a referral', () => {
     ['success is false', { deal_id: 'D1', success: false, message: 'quota' }, 'quota'],
     ['success is null', { deal_id: 'D1', success: null }, 'the answer says that it did not succeed'],
     ['it has an error', { deal_id: 'D1', error: 'brand is closed' }, 'brand is closed'],
+    ['it has an error beside an ok', { deal_id: 'D1', message: 'ok', error: 'deal closed' }, 'deal closed'],
+    ['a member has one', { deal_id: 'D1', message: 'Added', data: { error: 'deal closed' } }, 'deal closed'],
+    [
+      'it has no more than an ok beside it',
+      { deal_id: 'D1', message: 'OK', error: true },
+      'the answer says that it did not succeed',
+    ],
     ['it has a list of errors', { deal_id: 'D1', errors: [{ message: 'no currency' }] }, 'no currency'],
     ['its status is an error', { deal_id: 'D1', status: 500, message: 'later' }, 'later'],
     ['its status is a word for failure', { deal_id: 'D1', status: 'failed', message: 'later' }, 'later'],
