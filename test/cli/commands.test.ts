@@ -456,6 +456,28 @@ describe('review', () => {
     expect(code).toBe(0);
     expect(eventsOf(stdout)).toEqual([{ event: 'decided', entry_id: doubtId, state: 'ready' }]);
   });
+
+  test('warns of what sending again repeats: not of a credit, if it is a batch of outreach', async () => {
+    const { db, run } = await open();
+    const { rows } = await sql<{ id: string }>`
+      insert into ledger.entries (effect, account_id, key, state, attempt, doubtful_attempt, body, body_hash, job, run_id,
+        state_reason)
+      select 'outreach', 'ACC-1', 'k', 'in_doubt', 1, 1, '{"outreach_id": "O1", "influencer_ids": ["7"]}', 'h', 'spring',
+        max(run_id), 'no answer in time'
+      from ops.runs returning entry_id as id`.execute(db);
+    const id = rows[0]?.id ?? '';
+    const resend = ['--resend', '--reason', 'not listed'];
+    const warned = async (...args: string[]) =>
+      (await run('review', ...args, ...resend)).stderr.replaceAll(/\s+/g, ' ');
+    for (const chosen of [[id], ['--all', '--job', 'spring']]) {
+      const warning = await warned(...chosen);
+      expect(warning).toContain('processed it, it skips the influencers who are in the outreach');
+      expect(warning).not.toContain('credited');
+    }
+    expect(await warned('--all')).toContain(
+      'they may be contacted twice, or the influencer is credited twice, which cannot be undone.',
+    );
+  });
 });
 
 describe('--dry-run', () => {

@@ -5,8 +5,9 @@ import type { Database } from '../../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
 import { runBulk } from '../../decisions/run-bulks.ts';
 import { abortSettlement, confirmSettlement } from '../../decisions/settle-many.ts';
+import { describeRepetition } from '../../ledger/effects/index.ts';
 import { renderWarning, safeMessage } from '../../render/error.ts';
-import { describeBulkSums, findBulk, sumBulkItems } from '../../reports/bulk/read-bulk.ts';
+import { describeBulkSums, findBulk, findBulkEffects, sumBulkItems } from '../../reports/bulk/read-bulk.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
@@ -55,7 +56,7 @@ export async function decideMany(db: Database, many: ManyToDecide): Promise<Exit
   const left = (await sumBulkItems(db, bulkId)).filter(({ outcome }) => outcome !== null);
   output.emit({ event: 'bulk_previewed', bulkId, decision, chosen, entries, ineligible, amounts, left });
   output.show([describeBulkSums(bulk, left)]);
-  if (entries === 0 || dryRun || (!yes && !(await confirm(bulk, output)))) {
+  if (entries === 0 || dryRun || (!yes && !(await confirm(db, { bulk, output })))) {
     output.print('Nothing was changed.');
     return EXIT.ok;
   }
@@ -63,11 +64,14 @@ export async function decideMany(db: Database, many: ManyToDecide): Promise<Exit
   return carryOut(db, { ...many, bulk });
 }
 
-async function confirm(bulk: Bulk, output: Output): Promise<boolean> {
+async function confirm(
+  db: Database,
+  { bulk, output }: { readonly bulk: Bulk; readonly output: Output },
+): Promise<boolean> {
   if (bulk.decision === 'resend')
     output.warn(
       renderWarning(
-        `If the service has already processed any of these ${countOf('resend', bulk.entries)}, an influencer is credited twice, and you cannot undo that.`,
+        `If the service has already processed ${bulk.entries === 1 ? 'it' : `any of these ${countOf('resend', bulk.entries)}`}, ${describeRepetition(await findBulkEffects(db, bulk.bulkId))}.`,
         output.terminal,
       ),
     );

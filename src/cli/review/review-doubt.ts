@@ -6,6 +6,7 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { type Decision, describeSettled, type Settled, settleDoubt } from '../../decisions/settle-doubt.ts';
 import { describeFilter, previewAcknowledgement, previewSettlement } from '../../decisions/settle-many.ts';
+import { describeRepetition } from '../../ledger/effects/index.ts';
 import { renderWarning } from '../../render/error.ts';
 import { findEntry } from '../../reports/doubts/list-doubts.ts';
 import { explainStale, refreshReporting } from '../../rollups/refresh-reporting.ts';
@@ -123,9 +124,9 @@ async function confirmResend(
   { output, entryId }: { output: Output; entryId: string },
 ): Promise<boolean> {
   const entry = await findEntry(db, entryId);
-  const amount =
-    entry === null || entry.amount === null ? '' : ` of ${formatMoney(entry.amount, entry.currency)}`;
-  const text = `Entry ${entryId}${amount} will be sent again. If the service has already processed it, the influencer is credited twice, and you cannot undo that.`;
+  if (entry === null) throw notInDoubt(entryId, null);
+  const amount = entry.amount === null ? '' : ` of ${formatMoney(entry.amount, entry.currency)}`;
+  const text = `Entry ${entryId}${amount} will be sent again. If the service has already processed it, ${describeRepetition([entry.effect])}.`;
   output.warn(renderWarning(text, output.terminal));
   return confirmByWord('resend');
 }

@@ -158,7 +158,7 @@ export const bulkActions: readonly ConsoleAction[] = [
       const bulk = await findPermitted(change, bulkId);
       if (bulk?.decision === 'resend' && understood !== 'yes')
         throw new Refused(
-          'To send the entries again, tick the box to confirm that influencers may be credited twice.',
+          'To send the entries again, tick the box to confirm that the service may carry them out twice.',
         );
       requireDone(bulkId, await confirmSettlement(change.trx, { bulkId, ...change.by }));
     },

@@ -29,7 +29,7 @@ const settleForm = z
   })
   .refine(({ decision, understood }) => decision !== 'resend' || understood === 'yes', {
     error:
-      'Nothing was changed. To send the entry again, tick the box to confirm that the influencer may be credited twice.',
+      'Nothing was changed. To send the entry again, tick the box to confirm that the service may carry it out twice.',
   });
 
 /** Explains why a decision was not carried out, and what to do. */

@@ -1,13 +1,16 @@
 import { BULK_OUTCOMES, type Bulk, countOf, describeBulk, isAboutFiles } from '../../core/bulk.ts';
+import type { Effect } from '../../core/ledger.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
+import { describeRepetition } from '../../ledger/effects/index.ts';
 import { column, number } from '../../render/block.ts';
 import { type Html, html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import {
   type BulkSum,
   findBulk,
+  findBulkEffects,
   findBulkProcess,
   type ListedBulkItem,
   listBulkItems,
@@ -29,8 +32,9 @@ export const bulkPage = definePage('/bulk/:bulk', async (visit) => {
   const bulk = /^\d{1,18}$/.test(id) ? await findBulk(visit.db, id) : null;
   if (bulk === null) return missing(`Bulk action ${id}`, 'There is no bulk action with this number.');
   const { filter, form } = readFilter(visit, { outcome: byOption('Result', OUTCOMES) });
-  const [process, sums, items] = await Promise.all([
+  const [process, effects, sums, items] = await Promise.all([
     findBulkProcess(visit.db, bulk.bulkId),
+    bulk.state === 'preview' && bulk.decision === 'resend' ? findBulkEffects(visit.db, bulk.bulkId) : [],
     sumBulkItems(visit.db, bulk.bulkId),
     listBulkItems(visit.db, { ...filter, bulkId: bulk.bulkId, ...pageOf(visit) }),
   ]);
@@ -38,7 +42,7 @@ export const bulkPage = definePage('/bulk/:bulk', async (visit) => {
     title: `Bulk action ${bulk.bulkId}`,
     content: html`<p>${badge(bulk.state)} <strong>${describeBulk(bulk)}</strong>. ${anchor(visit.link('/bulk'), 'All bulk actions')}</p>
 ${facts(bulk, visit)}
-${nextStep(bulk, { process, sums, visit })}
+${nextStep(bulk, { process, effects, sums, visit })}
 ${outcomes(bulk, { sums, visit })}
 <h2>${isAboutFiles(bulk.decision) ? 'Files' : 'Entries'}</h2>
 ${form()}
@@ -68,7 +72,15 @@ type Process = { readonly host: string; readonly pid: number } | null;
 type Known = { readonly sums: readonly BulkSum[]; readonly visit: Visit };
 
 /** The next step of a bulk action: a form or a message. */
-function nextStep(bulk: Bulk, { process, sums, visit }: Known & { readonly process: Process }): Html | null {
+function nextStep(
+  bulk: Bulk,
+  {
+    process,
+    effects,
+    sums,
+    visit,
+  }: Known & { readonly process: Process; readonly effects: readonly Effect[] },
+): Html | null {
   const { bulkId, state, entries, decision, reason, expiresAt } = bulk;
   switch (state) {
     case 'preview':
@@ -85,7 +97,7 @@ ${actionForm(visit, '/bulk/confirm', {
   isMain: true,
   ...(decision === 'resend'
     ? {
-        confirm: `I understand that if the service has already processed ${entries === 1 ? 'it' : `any of these ${countOf('resend', entries)}`}, an influencer is credited twice, which cannot be undone.`,
+        confirm: `I understand that if the service has already processed ${entries === 1 ? 'it' : `any of these ${countOf('resend', entries)}`}, ${describeRepetition(effects)}.`,
       }
     : {}),
 })}`;

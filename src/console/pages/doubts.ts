@@ -1,6 +1,7 @@
 import type { DoubleCredit } from '../../core/ledger.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { knownDeal, lacksDeal } from '../../decisions/settle-doubt.ts';
+import { describeRepetition } from '../../ledger/effects/index.ts';
 import { column, number } from '../../render/block.ts';
 import { type Html, html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
@@ -256,7 +257,7 @@ ${isDoubt ? acceptChoice(entry, deals) : null}
 ${
   mayResend
     ? html`<p><label><input type="radio" name="decision" value="resend" required> ${isDoubt ? 'The service does not show it: send it again with the next run.' : 'The cause is corrected: send it again with the next run.'}</label></p>
-<p class="under"><label><input type="checkbox" name="understood" value="yes"> I know: if the service has processed it after all, the influencer is credited twice, which cannot be undone.</label></p>`
+<p class="under"><label><input type="checkbox" name="understood" value="yes"> I know: if the service has processed it after all, ${describeRepetition([entry.effect])}.</label></p>`
     : html`<p>To send it again: ${notOffered(visit, 'decide resend')}</p>`
 }
 ${isDoubt ? html`<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write it off. It is never sent again.</label></p>` : null}

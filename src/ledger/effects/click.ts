@@ -9,6 +9,7 @@ export const click: EffectKind = {
   referenceMember: null,
   subject: sql`${detail('clicks')} || ' clicks of ' || (${detail('target')}) || ' on ' || (${detail('day')}) || coalesce(' from ' || nullif(${detail('country')}, ''), '')`,
   namesDeal: true,
+  ifRepeated: 'the clicks count twice',
   readAcceptance: namesItsDeal,
   findContradiction({ new_clicks_value: total }, { increase_clicks: added }) {
     return Number(total ?? Number.NaN) < Number(added)

@@ -10,6 +10,7 @@ export const deal: EffectKind = {
   referenceMember: null,
   subject: sql`'deal of ' || (${detail('handle')}) || ' on ' || (${detail('platform')})`,
   namesDeal: true,
+  ifRepeated: 'the influencer may have two deals',
   readAcceptance: namesItsDeal,
   findContradiction({ deal_id: id, deal_page_url: page }) {
     const [, named] = /\/deal\/([^/?#]+)/.exec(typeof page === 'string' ? page : '') ?? [];

@@ -28,6 +28,8 @@ export type EffectKind = {
   readonly subject: RawBuilder<string>;
   /** True if a person who accepts a doubt must name the deal or the collaboration. */
   readonly namesDeal: boolean;
+  /** What a second request causes, if the first was processed: a clause, followed by `which cannot be undone`. */
+  readonly ifRepeated: string;
   /**
    * Reads the body of a 2xx answer, a JSON object. Returns null if it confirms nothing; the entry is then in
    * doubt.

@@ -18,3 +18,8 @@ export const effects: Readonly<Record<Effect, EffectKind>> = {
   task,
   outreach,
 };
+
+/** What sending entries with these effects again causes, if the service has processed them: a clause. */
+export function describeRepetition(repeated: readonly Effect[]): string {
+  return `${repeated.map((effect) => effects[effect].ifRepeated).join(', or ')}, which cannot be undone`;
+}

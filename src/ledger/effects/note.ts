@@ -10,6 +10,7 @@ export const note: EffectKind = {
   referenceMember: null,
   subject: sql`'note at deal ' || (e.body::json ->> 'deal_id')`,
   namesDeal: false,
+  ifRepeated: 'the deal has the note twice',
   readAcceptance: readMessage,
 };
 
@@ -18,6 +19,7 @@ export const task: EffectKind = {
   ...note,
   effect: 'task',
   operation: 'create_task',
+  ifRepeated: 'the deal has the task twice',
   subject: sql`'task at deal ' || (e.body::json ->> 'deal_id')`,
 };
 

@@ -9,6 +9,8 @@ export const outreach: EffectKind = {
   referenceMember: null,
   subject: sql`json_array_length(e.body::json -> 'influencer_ids') || case json_array_length(e.body::json -> 'influencer_ids') when 1 then ' influencer' else ' influencers' end || ' for outreach ' || (e.body::json ->> 'outreach_id')`,
   namesDeal: false,
+  ifRepeated:
+    'it skips the influencers who are in the outreach, according to its specification; if it does not, they may be contacted twice',
   // Its counts say how many were added.
   usualWords: [...usualInQueue, 'added'],
   readAcceptance({ total_added: added, duplicates_ignored: duplicates }) {

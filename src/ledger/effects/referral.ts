@@ -9,6 +9,7 @@ export const referral: EffectKind = {
   referenceMember: 'order_notes',
   subject: sql`coalesce(e.order_platform || ' ', '') || 'order ' || coalesce(e.order_id, '?')`,
   namesDeal: true,
+  ifRepeated: 'the influencer is credited twice',
   readAcceptance: namesItsDeal,
 };
 

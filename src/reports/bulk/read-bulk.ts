@@ -7,6 +7,7 @@ import {
   LEFT_WORDS,
   SETTLED_WORDS,
 } from '../../core/bulk.ts';
+import type { Effect } from '../../core/ledger.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { type Block, item, say } from '../../render/block.ts';
@@ -76,6 +77,20 @@ export function sumBulkItems(db: Database, bulkId: string) {
     select outcome, currency, count(*)::float8 as entries, coalesce(sum(amount), 0) as amount
     from ops.bulk_items
     where bulk_id = ${bulkId}::bigint group by 1, 2 order by 1 nulls first, 3 desc, 2`;
+}
+
+/** Finds the effects of the entries that a bulk action settles. */
+export async function findBulkEffects(db: Database, bulkId: string): Promise<readonly Effect[]> {
+  const rows = await db
+    .selectFrom('ops.bulk_items as i')
+    .innerJoin('ledger.entries as e', 'e.entry_id', 'i.subject_id')
+    .select('e.effect')
+    .distinct()
+    .where('i.bulk_id', '=', bulkId)
+    .where('i.is_eligible', '=', true)
+    .orderBy('e.effect')
+    .execute();
+  return rows.map(({ effect }) => effect);
 }
 
 export type ListedBulkItem = {
