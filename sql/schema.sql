@@ -2725,6 +2725,7 @@ CREATE TABLE ledger.evidence (
     received_at timestamp with time zone DEFAULT now() NOT NULL,
     seed_id bigint,
     reason text,
+    is_legible boolean DEFAULT true NOT NULL,
     CONSTRAINT evidence_kind_check CHECK ((kind = ANY (ARRAY['webhook_order'::text, 'webhook_other'::text, 'seeded'::text]))),
     CONSTRAINT seeded_names_its_seed CHECK (((kind = 'seeded'::text) = (seed_id IS NOT NULL)))
 );
@@ -2756,6 +2757,8 @@ COMMENT ON COLUMN ledger.evidence.received_at IS 'When.';
 COMMENT ON COLUMN ledger.evidence.seed_id IS 'With kind seeded: the file that says so.';
 
 COMMENT ON COLUMN ledger.evidence.reason IS 'With kind seeded: what the file gives as the reason of this order.';
+
+COMMENT ON COLUMN ledger.evidence.is_legible IS 'False if an event states an amount, a currency, a platform, a deal or a collaboration in a form that cannot be read; it then settles no doubt.';
 
 CREATE TABLE ops.leases (
     name text NOT NULL,

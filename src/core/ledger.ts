@@ -127,6 +127,8 @@ export type Evidence = {
   readonly collabId: string | null;
   readonly amount: DecimalText | null;
   readonly currency: string | null;
+  /** False if it states something that cannot be read. */
+  readonly isLegible: boolean;
   readonly receivedAt: InstantText;
 };
 

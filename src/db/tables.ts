@@ -2268,6 +2268,10 @@ export interface LedgerEvidence {
    */
   evidence_id: ColumnType<string, never, never>;
   /**
+   * False if an event states an amount, a currency, a platform, a deal or a collaboration in a form that cannot be read; it then settles no doubt.
+   */
+  is_legible: Generated<boolean>;
+  /**
    * webhook_order (a signed event of the service that the order is credited), webhook_other (a signed event of another kind that names the order) or seeded (credited elsewhere before).
    */
   kind: 'webhook_order' | 'webhook_other' | 'seeded';

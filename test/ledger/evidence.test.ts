@@ -29,6 +29,7 @@ import { applyEvent, SITUATIONS } from './states.ts';
 
 const EVIDENCE: OrderEvidence = {
   isCredit: true,
+  isLegible: true,
   orderId: '1',
   orderPlatform: 'shopify',
   dealId: 'D1',
@@ -90,6 +91,7 @@ describe('an event that names an order', () => {
     ['another amount', { amount: '9.00' }],
     ['another currency', { currency: 'USD' }],
     ['another deal', { dealId: 'D9' }],
+    ['an amount that cannot be read and no other', { amount: null, isLegible: false }],
   ])(
     'with %s than was sent settles no doubt, and what was to be sent again waits for a person',
     async (_what, change) => {
@@ -127,7 +129,7 @@ describe('an event that names an order', () => {
     expect(await changedEntries(db)).toEqual([entryId]);
     expect(await worker.claim(entryId)).toBeNull();
     const other = await insertEntry(db, { runId: worker.runId, orderId: '2' });
-    await tell(db, { orderId: '2', isCredit: false, bodySha256: 'b' });
+    await tell(db, { orderId: '2', isCredit: false, isLegible: true, bodySha256: 'b' });
     expect((await readFacts(db, other)).state, 'named by an event of an unknown kind').toBe('held');
   });
 

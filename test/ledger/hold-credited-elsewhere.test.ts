@@ -16,7 +16,14 @@ const JOB = { job: 'attribute-orders', accountId: 'A1' };
 
 /** Applies evidence from an event about an order in a transaction that is not yet committed. */
 function tellOf(trx: Transaction<DB>, orderId: string): Promise<void> {
-  const said = { isCredit: true, orderId, orderPlatform: 'shopify', dealId: 'D9', collabId: null };
+  const said = {
+    isCredit: true,
+    isLegible: true,
+    orderId,
+    orderPlatform: 'shopify',
+    dealId: 'D9',
+    collabId: null,
+  };
   return applyEvidences(trx, [{ ...said, amount: null, currency: null, bodySha256: orderId }]);
 }
 

@@ -189,6 +189,7 @@ describe('an order that is ready, and whose claim was lost', () => {
         applyEvidences(trx, [
           {
             isCredit: true,
+            isLegible: true,
             orderId: 'named',
             orderPlatform: 'shopify',
             dealId: 'D9',

@@ -144,6 +144,7 @@ describe('one order has one key', () => {
       const id = context.source;
       const evidence = {
         isCredit: true,
+        isLegible: true,
         orderId: spelling.replace('ID', id).replace('I\u200bD', `${id.slice(0, 3)}\u200b${id.slice(3)}`),
         orderPlatform: 'hShop ',
         dealId: null,

@@ -205,6 +205,7 @@ it('of seeded orders whose ids may be spelled otherwise the loose form is known,
       applyEvidences(trx, [
         {
           isCredit: true,
+          isLegible: true,
           orderId: '#9',
           orderPlatform: 'shopify',
           dealId: null,

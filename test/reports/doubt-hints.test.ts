@@ -166,6 +166,7 @@ it('evidence is shown with what it says, and what was sent if that is not the sa
     kind: 'webhook_order',
     dealId: 'D1',
     collabId: null,
+    isLegible: true,
     receivedAt: '2026-05-01T10:00:00.000Z',
   };
   const say = (amount: string | null, currency: string | null) =>
@@ -176,4 +177,8 @@ it('evidence is shown with what it says, and what was sent if that is not the sa
   expect(say('90', 'EUR')).toBe(`webhook order, deal D1, 90.00 EUR, ${other}`);
   expect(say('100', 'USD')).toBe(`webhook order, deal D1, 100.00 USD, ${other}`);
   expect(say(null, 'USD')).toBe(`webhook order, deal D1, ${other}`);
+  const unread = { ...event, amount: null, currency: null, isLegible: false };
+  expect(describeEvidence(unread, { amount: '1', currency: 'EUR' })).toContain(
+    'something that cannot be read',
+  );
 });

@@ -23,6 +23,8 @@ export type WebhookEvent = {
 export type OrderEvent = {
   /** True if the event is known to say that the order is credited. Another kind may say that it no longer is. */
   readonly isCredit: boolean;
+  /** False if the event states something about the order that cannot be read, such as the amount `1,5`. */
+  readonly isLegible: boolean;
   readonly orderId: string;
   readonly orderPlatform: string | null;
   /** In `currency`. */

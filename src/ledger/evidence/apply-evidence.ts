@@ -7,6 +7,8 @@ import { enterAsWriter } from './evidence-writers.ts';
 export type OrderEvidence = {
   /** True if it says that the order is credited. */
   readonly isCredit: boolean;
+  /** False if it states an amount, a currency, a platform, a deal or a collaboration that cannot be read. */
+  readonly isLegible: boolean;
   readonly orderId: string;
   readonly orderPlatform: string | null;
   readonly dealId: string | null;
@@ -21,7 +23,7 @@ export type OrderEvidence = {
 const SETTLED = 'an event of the service names the order';
 
 const CONTRADICTED =
-  'not sent again, because an event of the service names the order otherwise than it was sent, or is of an unknown kind';
+  'not sent again, because an event of the service names the order otherwise than it was sent, cannot be read, or is of an unknown kind';
 
 /**
  * State reason of an entry that is held because of evidence. `holdCreditedElsewhere` uses the same word when
@@ -43,9 +45,9 @@ export const isAbout = sql`e.effect = 'referral' and ${isAboutOrder}`;
 /**
  * True if evidence `v` settles the doubt about entry `e`. Evidence settles a doubt only if it credits the same
  * deal, collaboration, amount and currency, as far as both sides name them: an order credited otherwise may have
- * been sent by another system. Evidence without a platform counts only if no other entry has the same order id.
+ * been sent by another system. What it states and cannot be read may be otherwise. Evidence without a platform counts only if no other entry has the same order id.
  */
-const settles = sql`v.kind is not distinct from 'webhook_order' and ${isAbout}
+const settles = sql`v.kind is not distinct from 'webhook_order' and v.is_legible and ${isAbout}
   and (e.body::jsonb ->> 'deal_id' is null or v.deal_id is null
     or regexp_replace(e.body::jsonb ->> 'deal_id', '^.*/deal/([^/?#]+).*$', '\\1') = v.deal_id)
   and (e.body::jsonb ->> 'collab_id' is null or v.collab_id is null
@@ -79,17 +81,17 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
     with given as materialized (
       select place, case when "isCredit" then 'webhook_order' else 'webhook_other' end as kind,
         "orderId" as order_id, "orderPlatform" as order_platform, "dealId" as deal_id,
-        "collabId" as collab_id, amount, currency, "bodySha256" as body_sha256
+        "collabId" as collab_id, amount, currency, "isLegible" as is_legible, "bodySha256" as body_sha256
       from jsonb_to_recordset(${given}::jsonb) as g(place integer, "isCredit" boolean, "orderId" text, "orderPlatform" text,
-        "dealId" text, "collabId" text, amount numeric, currency text, "bodySha256" text)
+        "dealId" text, "collabId" text, amount numeric, currency text, "isLegible" boolean, "bodySha256" text)
     ),
     known as materialized (
       select v.place from given v where exists (select from ledger.entries e where ${isAbout})
     ),
     stored as (
       insert into ledger.evidence (kind, order_platform, order_id, deal_id, collab_id, amount, currency,
-        body_sha256)
-      select kind, order_platform, order_id, deal_id, collab_id, amount, currency, body_sha256
+        is_legible, body_sha256)
+      select kind, order_platform, order_id, deal_id, collab_id, amount, currency, is_legible, body_sha256
       from given where place not in (select place from known) order by place
       on conflict (kind, body_sha256) do nothing
     )
@@ -102,7 +104,8 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
 
 /** Applies evidence about an order that has an entry. The same event counts once. */
 async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Promise<void> {
-  const { isCredit, orderId, orderPlatform, dealId, collabId, amount, currency, bodySha256 } = evidence;
+  const { isCredit, isLegible, orderId, orderPlatform, dealId, collabId, amount, currency, bodySha256 } =
+    evidence;
   const stored = await rowOf<{ evidence_id: string }>(trx)`
     with about as materialized (
       select e.entry_id from ledger.entries e,
@@ -110,9 +113,9 @@ async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Pro
       where ${isAbout} order by e.entry_id limit 1 for update of e
     )
     insert into ledger.evidence (kind, order_platform, order_id, entry_id, deal_id, collab_id, amount,
-      currency, body_sha256)
+      currency, is_legible, body_sha256)
     values (${isCredit ? 'webhook_order' : 'webhook_other'}, ${orderPlatform}, ${orderId}, (select entry_id from about), ${dealId},
-      ${collabId}, ${amount}::numeric, ${currency}, ${bodySha256})
+      ${collabId}, ${amount}::numeric, ${currency}, ${isLegible}, ${bodySha256})
     on conflict (kind, body_sha256) do nothing
     returning evidence_id`;
   if (stored === undefined) return;

@@ -6,6 +6,7 @@ import { toNfc } from '../../core/text/normal-form.ts';
 import { fromServiceEvent, hasOwnPayloads } from '../../service/description/events.ts';
 import type { EventDescription } from '../../service/description/schema.ts';
 import { readTimestamp } from '../../service/description/signature.ts';
+import { isFilled } from '../../service/description/verdict.ts';
 
 /** A delivery whose signature was verified. */
 export type Delivery = {
@@ -56,7 +57,7 @@ export function readEvent({ body, addressKind, timestamp, events }: Delivery): W
     dealId: textOf(members.deal_id),
     collabId: textOf(members.collab_id),
     sentAt: toInstant(readTimestamp(timestamp, events?.timestamp ?? 'seconds')),
-    order: readOrder(textOf(members.webhook_type) ?? kind, membersOf(members.order_information)),
+    order: readOrder(textOf(members.webhook_type) ?? kind, members),
     codeChange: readCodeChange(kind, members),
   };
 }
@@ -101,17 +102,29 @@ function kindOf(members: Members, addressKind: string | null): string {
   return addressKind !== null && KIND.test(addressKind) ? addressKind : 'unknown';
 }
 
-function readOrder(kind: string, order: Members): OrderEvent | null {
+function readOrder(kind: string, event: Members): OrderEvent | null {
+  const order = membersOf(event.order_information);
   const orderId = textOf(order.order_id);
   if (orderId === null) return null;
   const revenue = textOf(order.order_revenue) ?? '';
-  const currency = textOf(order.order_currency)?.toUpperCase() ?? '';
+  const currencyCode = textOf(order.order_currency)?.toUpperCase() ?? '';
+  const orderPlatform = textOf(order.platform);
+  const amount = /^-?\d{1,14}(\.\d{1,100})?$/.test(revenue) ? revenue : null;
+  const currency = /^[A-Z]{3}$/.test(currencyCode) ? currencyCode : null;
+  const stated: readonly (readonly [unknown, string | null])[] = [
+    [order.order_revenue, amount],
+    [order.order_currency, currency],
+    [order.platform, orderPlatform],
+    [event.deal_id, textOf(event.deal_id)],
+    [event.collab_id, textOf(event.collab_id)],
+  ];
   return {
     isCredit: kind === 'new_influencer_order',
+    isLegible: stated.every(([value, read]) => read !== null || !isFilled(value)),
     orderId: toNfc(orderId),
-    orderPlatform: textOf(order.platform),
-    amount: /^-?\d{1,14}(\.\d{1,100})?$/.test(revenue) ? revenue : null,
-    currency: /^[A-Z]{3}$/.test(currency) ? currency : null,
+    orderPlatform,
+    amount,
+    currency,
   };
 }
 

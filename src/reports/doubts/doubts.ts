@@ -152,7 +152,7 @@ function describeInFull(doubt: Doubt, hint: DoubtHint | null): Block {
 
 /** What evidence says about an entry, and whether its amount or currency is not what was sent. */
 export function describeEvidence(
-  { kind, dealId, amount, currency }: Evidence,
+  { kind, dealId, amount, currency, isLegible }: Evidence,
   sent: Pick<Doubt, 'amount' | 'currency'>,
 ): string {
   const isOther =
@@ -162,6 +162,7 @@ export function describeEvidence(
     kind === 'webhook_other' ? 'event of another kind' : kind.replaceAll('_', ' '),
     dealId === null ? '' : `deal ${dealId}`,
     amount === null ? '' : formatMoney(amount, currency),
+    isLegible ? '' : 'but it states something that cannot be read: look at the order in the service',
     isOther
       ? `but ${sent.amount === null ? sent.currency : formatMoney(sent.amount, sent.currency)} was sent: look which order the service has`
       : '',

@@ -142,7 +142,7 @@ const doubtColumns = sql`
   coalesce((
     select jsonb_agg(jsonb_build_object('kind', v.kind, 'dealId', v.deal_id, 'collabId', v.collab_id,
         'amount', v.amount::text,
-      'currency', v.currency, 'receivedAt', v.received_at) order by v.evidence_id)
+      'currency', v.currency, 'isLegible', v.is_legible, 'receivedAt', v.received_at) order by v.evidence_id)
     from ledger.evidence v where ${isAboutEntry}
   ), '[]'::jsonb) as evidence`;
 

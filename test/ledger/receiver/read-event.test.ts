@@ -22,6 +22,7 @@ it('an event is read whole: its kind, deal, time and order, under the digest of 
     bodySha256: digestOf(body),
     order: {
       isCredit: true,
+      isLegible: true,
       orderId: '12345678901234567890',
       orderPlatform: 'shopify',
       amount: '1249.00',
@@ -63,7 +64,14 @@ it('an event is of the kind that it states, or of which it has a member, or to w
 
 it('what is no id, amount, currency or time is unknown; the rest of the event counts', () => {
   const orderOf = (order: object) => read({ order_information: order }).order;
-  const order = { isCredit: true, orderId: '1', orderPlatform: null, amount: null, currency: null };
+  const order = {
+    isCredit: true,
+    isLegible: true,
+    orderId: '1',
+    orderPlatform: null,
+    amount: null,
+    currency: null,
+  };
   expect(orderOf({ order_id: ' 1 ' })).toEqual(order);
   expect(orderOf({ order_id: 'e\u0301' })).toEqual({ ...order, orderId: '\u00e9' });
   for (const order_id of ['', ' ', null, true, ['1'], 'x'.repeat(501)])
@@ -81,6 +89,17 @@ it('what is no id, amount, currency or time is unknown; the rest of the event co
   expect(times.map((timestamp) => read({}, { timestamp }).sentAt)).toEqual([
     ...[null, '1973-03-03T09:46:40.000Z', '2286-11-20T17:46:39.000Z', null, null, null],
   ]);
+});
+
+it('what an event states but cannot be read is not the same as what it does not state', () => {
+  const isLegible = (order: object, event: object = {}) =>
+    read({ ...event, order_information: { order_id: '1', ...order } }).order?.isLegible;
+  for (const order_revenue of ['1e3', '1,5', '10.00 EUR', true, ['5'], '123456789012345'])
+    expect(isLegible({ order_revenue }), String(order_revenue)).toBe(false);
+  for (const order_revenue of ['10.00', 0, '', ' ', null, undefined])
+    expect(isLegible({ order_revenue }), String(order_revenue)).toBe(true);
+  expect([isLegible({ order_currency: '€' }), isLegible({ platform: ['shopify'] })]).toEqual([false, false]);
+  expect([isLegible({}, { deal_id: {} }), isLegible({}, { deal_id: ['D1'] })]).toEqual([true, false]);
 });
 
 it('an event of another kind that names an order does not say that the order is credited', () => {

@@ -147,6 +147,7 @@ it('a doubt is settled at the end if an event named the order before its answer 
         applyEvidences(trx, [
           {
             isCredit: true,
+            isLegible: true,
             orderId: '1',
             orderPlatform: 'shopify',
             dealId: 'D1',

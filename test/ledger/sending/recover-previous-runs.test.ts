@@ -113,6 +113,7 @@ it('what is known of the requests of a killed process settles them; the others a
       applyEvidences(trx, [
         {
           isCredit: true,
+          isLegible: true,
           orderId: 'told',
           orderPlatform: 'shopify',
           dealId: 'D1',
