@@ -13,7 +13,7 @@ import { joinPages } from './description/pages.ts';
 import { explainIssues } from './explain-issues.ts';
 
 /** The query and body of an operation, if it has them. */
-export type CallInput<Name extends OperationName> = {
+export type CallInput<Name extends OperationName> = CallOptions & {
   readonly query?: QueryInput<Name>;
   readonly body?: BodyInput<Name>;
 };
@@ -24,11 +24,17 @@ export type CallInput<Name extends OperationName> = {
 export type InputOf<Name extends OperationName> =
   BodyInput<Name> extends null ? QueryInput<Name> : BodyInput<Name>;
 
+/** What a call takes besides its input. */
+export type CallOptions = {
+  /** Aborts the call, which rejects with an `ApiError`: its fate says whether the service may have processed it. */
+  readonly signal?: AbortSignal | undefined;
+};
+
 type Arguments<Input> = Input extends null
-  ? readonly []
+  ? readonly [input?: undefined, options?: CallOptions]
   : Record<never, never> extends Input
-    ? readonly [input?: Input]
-    : readonly [input: Input];
+    ? readonly [input?: Input, options?: CallOptions]
+    : readonly [input: Input, options?: CallOptions];
 
 /**
  * Calls one operation. The input is checked before it is sent, the answer afterwards. Nothing is retried.
@@ -77,6 +83,7 @@ export async function callWithList<Name extends OperationName>(
   const sent: ExchangeInput = {
     ...(query === null ? {} : { query: query as NonNullable<ExchangeInput['query']> }),
     ...(body === null ? {} : { body: JSON.stringify(body) }),
+    signal: input.signal,
   };
   const first = await client.exchange(name, sent);
   if (!isAnswered(first)) throw toApiError(name, first);

@@ -37,6 +37,8 @@ export type ExchangeInput = {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Exact JSON text, sent byte for byte so that amounts stay exact. */
   readonly body?: string;
+  /** Aborts the exchange. Its failure says whether the request was written. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type Client = {
@@ -105,12 +107,19 @@ export function createClient(options: ClientOptions): Client {
   return {
     exchange: (operation, input = {}) =>
       new Promise((resolve) => {
+        const { signal } = input;
         const handler = new InFlightRequest(
           options.timeoutMs,
-          (exchange) => resolve(read(exchange, operation, input)),
+          (exchange) => {
+            signal?.removeEventListener('abort', abort);
+            resolve(read(exchange, operation, input));
+          },
           forget,
         );
+        const abort = () => handler.abort('the caller aborted it');
         inFlight.add(handler);
+        if (signal?.aborted) return abort();
+        signal?.addEventListener('abort', abort);
         const request = requests[operation];
         const { body = null, query } = isTranslated ? toServiceRequest(service, operation, input) : input;
         pool.dispatch(

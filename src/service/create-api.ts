@@ -1,4 +1,4 @@
-import { call } from './call.ts';
+import { type CallOptions, call } from './call.ts';
 import { type Client, type ClientOptions, createClient } from './client.ts';
 import { operationNames, operationOf } from './contract.ts';
 import type { Operations } from './reference/api-type.ts';
@@ -36,13 +36,17 @@ export function createApi(options: ApiOptions): Api {
 
 /** Like `createApi`, on an existing client. Closing the result closes that client. */
 export function toApi(client: Client): Api {
-  const groups: Record<string, Record<string, (input?: unknown) => Promise<unknown>>> = {};
+  const groups: Record<
+    string,
+    Record<string, (input?: unknown, options?: CallOptions) => Promise<unknown>>
+  > = {};
   for (const name of operationNames) {
     const { group, body } = operationOf(name);
     const place = body === null ? 'query' : 'body';
     const calls = groups[camelCase(group)] ?? {};
     groups[camelCase(group)] = calls;
-    calls[camelCase(name)] = (input) => call(client, name, input === undefined ? {} : { [place]: input });
+    calls[camelCase(name)] = (input, options) =>
+      call(client, name, { ...options, ...(input === undefined ? {} : { [place]: input }) });
   }
   // The contract determines these names and the members of the type `Operations` alike, but the compiler
   // cannot see that.
@@ -51,7 +55,7 @@ export function toApi(client: Client): Api {
 
 export { readListing } from './account.ts';
 export { ApiError, type Fate } from './api-error.ts';
-export type { Call, InputOf } from './call.ts';
+export type { Call, CallOptions, InputOf } from './call.ts';
 export type { OperationName, ResponseOf } from './contract.ts';
 
 /**

@@ -49,13 +49,14 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
    * Aborts the request at its deadline. The result is "not written" if it was still waiting for a connection.
    */
   expire(): void {
-    if (this.#controller === null) {
-      this.#finish({ kind: 'failure', written: false, reason: TOO_LATE });
-      return;
-    }
-    const reason = this.#status === 0 ? 'no answer in time' : 'no complete answer in time';
-    this.#finish({ kind: 'failure', written: true, reason });
-    this.#controller.abort(NOT_TO_BE_WRITTEN);
+    if (this.#controller === null) this.abort(TOO_LATE);
+    else this.abort(this.#status === 0 ? 'no answer in time' : 'no complete answer in time');
+  }
+
+  /** Aborts the request. The result is "not written" if it was still waiting for a connection. */
+  abort(reason: string): void {
+    this.#finish({ kind: 'failure', written: this.#controller !== null, reason });
+    this.#controller?.abort(NOT_TO_BE_WRITTEN);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

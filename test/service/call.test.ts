@@ -131,6 +131,17 @@ test('a call does not send a request that does not match the contract', async ()
   });
 });
 
+test.each([
+  ['order_id', { deal_id: 'D1', order_id: ' ' }],
+  ['order_id', { deal_id: 'D1', order_id: '' }],
+  ['deal_id', { deal_id: '\t', order_id: '1' }],
+  ['deal_id', { deal_id: ' ', influencer_handle: '', collab_id: '\u00a0', order_id: '1' }],
+])('a call does not send an order with a blank %s: %j', async (member, order) => {
+  const client = clientThatGets(answered(200, { deal_id: 'D1', message: 'ok' }));
+  const sent = call(client, 'new_influencer_referral', { body: { ...order, order_revenue: 1 } });
+  await expect(sent).rejects.toMatchObject({ fate: 'not_sent', text: expect.stringContaining(member) });
+});
+
 test.each<[string, Exchange, 'create_note' | 'search_brands', RegExp, RegExp]>([
   [
     'a refusal',

@@ -107,6 +107,23 @@ test('the client ends an exchange at its deadline although the server keeps send
   expect(performance.now() - began).toBeGreaterThan(190);
 });
 
+test('a caller can abort an exchange, which says whether its request was written', async () => {
+  const server = await startRawServer({ onData: () => {} });
+  const client = openClient(server.url, { connections: 1 });
+  const [first, second] = [new AbortController(), new AbortController()];
+  const send = ({ signal }: AbortController) =>
+    client.exchange('new_influencer_referral', { body: ORDER, signal });
+  const [inFlight, waiting] = [send(first), send(second)];
+  await waitFor(() => server.received.length === 1);
+  second.abort();
+  const failure = { kind: 'failure', reason: 'the caller aborted it' };
+  expect(await waiting).toEqual({ ...failure, written: false });
+  expect(await send(second)).toEqual({ ...failure, written: false });
+  first.abort();
+  expect(await inFlight).toEqual({ ...failure, written: true });
+  expect(server.received).toHaveLength(1);
+});
+
 test('the client waits for requests in flight when it is closed', async () => {
   const server = await startRawServer({
     onData: (socket) => setTimeout(() => socket.write(httpAnswer(200, '{}')), 50),

@@ -67,6 +67,8 @@ describe('the functions of the API', () => {
     const { shown_accounts: shown } = await api.search.getSearch({ platform: 'tiktok', filter: {} });
     expect(shown.map((id) => id.length).length).toBe(10);
     expect(readListing(await api.accountSearch.searchBrands())).toHaveLength(2);
+    const stopped = api.accountSearch.searchBrands({}, { signal: AbortSignal.abort() });
+    await expect(stopped).rejects.toMatchObject({ fate: 'not_sent', text: 'the caller aborted it' });
     // @ts-expect-error -- this platform does not exist
     const wrong = api.search.getSearch({ platform: 'myspace', filter: {} });
     await expect(wrong).rejects.toMatchObject({

@@ -3,8 +3,8 @@ import { z } from 'zod';
 /** The three platforms of section "What the service does". */
 export const platform = z.enum(['instagram', 'tiktok', 'youtube']);
 
-/** Required text. Empty text is refused because it carries no information. */
-export const text = z.string().min(1);
+/** Required text. Blank text is refused because it carries no information. */
+export const text = z.string().regex(/\S/, 'must not be blank');
 
 export const brandId = z.int().describe('Integer id of a brand of the account.');
 
@@ -72,9 +72,10 @@ type Identification = {
   readonly collab_id?: string | undefined;
 };
 
-/** @returns true if the input identifies a deal. Empty text does not. */
+/** @returns true if the input identifies a deal. Blank text does not. */
 export function namesDeal(input: Identification): boolean {
-  return Boolean(input.deal_id) || Boolean(input.influencer_handle) || Boolean(input.collab_id);
+  const { deal_id: dealId, influencer_handle: handle, collab_id: collabId } = input;
+  return [dealId, handle, collabId].some((name) => /\S/.test(name ?? ''));
 }
 
 /** The issue that is reported if the input does not identify a deal. */

@@ -34,7 +34,7 @@ export const influencerPageOperations = {
           .optional()
           .describe('Not in the specification: true adds the collaborations.'),
       })
-      .refine((query) => Boolean(query.deal_id) || Boolean(query.influencer_handle), {
+      .refine(({ deal_id, influencer_handle }) => namesDeal({ deal_id, influencer_handle }), {
         path: ['deal_id'],
         message: 'at least one of influencer_handle and deal_id is required',
         params: { atLeastOneOf: ['influencer_handle', 'deal_id'] },

@@ -194,7 +194,7 @@ function describeBody(body: z.ZodType): object {
   const members = atLeastOneOf(body);
   const schema = toJsonSchema(body, 'input', { keepsBounds: true });
   if (members === null) return schema;
-  const anyOf = members.map((name) => ({ required: [name], properties: { [name]: { minLength: 1 } } }));
+  const anyOf = members.map((name) => ({ required: [name], properties: { [name]: { pattern: '\\S' } } }));
   return { ...schema, anyOf };
 }
 
