@@ -166,7 +166,7 @@ export const layoutSchema = z
       .strictObject({
         decimal: z.enum(['.', ',']).default('.'),
         thousands: optional(z.enum([',', '.', ' ', "'"])),
-        symbols: z.boolean().default(false).describe('Whether a currency symbol may be beside the digits.'),
+        symbols: z.boolean().default(true).describe('Whether a currency may be beside the digits.'),
       })
       .prefault({}),
     times: z

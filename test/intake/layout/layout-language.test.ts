@@ -320,7 +320,12 @@ test('none_of matches a blank cell, and a file without the column is held', asyn
   expect((await mapRows(excused, reduced)).orders[0]?.exclusion).toBe(null);
 });
 
-const SYMBOLS = 'money: { decimal: ".", thousands: ",", symbols: true }';
+const SYMBOLS = 'money: { decimal: ".", thousands: "," }';
+
+test('an amount cannot contain a currency if the layout says so', async () => {
+  const mapped = await mapRows('money: { symbols: false }', ['id,total,currency', 'A,€7.00,EUR']);
+  expect(onlyFault(mapped)).toEqual(['bad_money', 'total', '€7.00']);
+});
 
 test.each([
   ['AU $3,013.00', 'AUD', '3013.00'],

@@ -28,6 +28,13 @@ function facts({ orders, rejected, continuations, rowsRead }: Mapped): unknown[]
   );
 }
 
+test('generic: a symbol beside an amount may agree with the currency, and not contradict it', async () => {
+  const text = 'order_id,order_revenue,currency\n1,€10.00,EUR\n2,$10.00,EUR\n3,10.00 USD,USD\n';
+  const { orders, rejected } = await mapText(text);
+  expect(orders.map(({ total, currency }) => `${total} ${currency}`)).toEqual(['10.00 EUR', '10.00 USD']);
+  expect(rejected.map(({ code, line }) => [code, line])).toEqual([['other_currency', 3]]);
+});
+
 test('shopify-orders: 79 columns, line items, tests, drafts, cancelled orders, several codes in a cell', async () => {
   const mapped = await mapFixture('shopify-orders.csv', { layout: 'shopify-orders', source: COMPLETE });
   expect(facts(mapped)).toEqual([
