@@ -461,6 +461,7 @@ export function uncountedOrders(month: string): RawBuilder<unknown> {
     select case standing when 'new' then 'pending' else standing end as why,
       deal_id as "dealId",
       ${onlyHandle(OWNER_OF_ORDER)} as "influencerHandle", currency, count(*)::integer as orders,
+      (count(*) filter (where due_on <= ${lastDay(month)}))::integer as "dueOrders",
       sum(net_amount)::numeric(24,4)::text as "netAmount",
       case
         when bool_and(earned_amount is not null)

@@ -113,6 +113,8 @@ export type UncountedOrders = {
   readonly influencerHandle: string | null;
   readonly currency: string;
   readonly orders: number;
+  /** Of those: orders whose return window is over, so that the amount of the month lacks what they earn. */
+  readonly dueOrders: number;
   /** Null if it is unknown (`unknown_net`). */
   readonly netAmount: DecimalText | null;
   /** At the rates known now. Null if any of them is unknown. */

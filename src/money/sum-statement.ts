@@ -46,7 +46,7 @@ export type DealSum = {
 export type CurrencySum = { readonly currency: string; readonly lines: number; readonly amount: DecimalText };
 
 /** All orders in no line, by reason and currency. */
-export type UncountedSum = Pick<UncountedOrders, 'why' | 'currency' | 'orders' | 'netAmount'>;
+export type UncountedSum = Pick<UncountedOrders, 'why' | 'currency' | 'orders' | 'dueOrders' | 'netAmount'>;
 
 export type StatementSums = Omit<Statement, 'lines'> & {
   /** The first of them, by reason and deal: as many of each reason as deals were asked for. */
@@ -175,10 +175,11 @@ async function readSums(
         where ${withDays}) d) as days,
       (select jsonb_agg(u order by u.why, u."dealId" nulls last, u.currency) from (
         select why, deal_id as "dealId", coalesce(w.influencer_handle, handle) as "influencerHandle", currency,
-          orders::integer as orders, ${text('net')} as "netAmount", ${text('earned')} as "earnedAmount"
+          orders::integer as orders, due::integer as "dueOrders", ${text('net')} as "netAmount",
+          ${text('earned')} as "earnedAmount"
         from uncounted left join ${owners} w using (deal_id) where place <= ${limit}) u) as uncounted,
       (select jsonb_agg(u order by u.why, u.currency) from (
-        select why, currency, orders::integer as orders, ${text('net')} as "netAmount"
+        select why, currency, orders::integer as orders, due::integer as "dueOrders", ${text('net')} as "netAmount"
         from uncounted_sums) u) as "uncountedSums"`;
   return rows[0];
 }
@@ -215,7 +216,7 @@ function sumsOfLines(
     sum(l.amount) as amount`;
   const none = sql`
     select null as why, null as deal_id, null as handle, null as currency, null::bigint as orders,
-      null::numeric as net, null::numeric as earned, null::bigint as place
+      null::bigint as due, null::numeric as net, null::numeric as earned, null::bigint as place
     where false`;
   return sql`
     ${lines.begin} totals as (
@@ -248,13 +249,14 @@ function sumsOfLines(
         month === null
           ? none
           : sql`
-      select why, "dealId" as deal_id, "influencerHandle" as handle, currency, orders,
+      select why, "dealId" as deal_id, "influencerHandle" as handle, currency, orders, "dueOrders" as due,
         "netAmount"::numeric as net, "earnedAmount"::numeric as earned,
         row_number() over (partition by why order by "dealId" nulls last, currency) as place
       from (${uncountedOrders(month)}) u`
       }
     ),
-    uncounted_sums as (select why, currency, sum(orders) as orders, sum(net) as net from uncounted
+    uncounted_sums as (select why, currency, sum(orders) as orders, sum(due) as due, sum(net) as net
+      from uncounted
       group by 1, 2)`;
 }
 
@@ -420,7 +422,7 @@ function sumsOfKept(
   const isDueMonth = sql`due_month <= ${first}`;
   const isLineOfMonth = isLine(isDueMonth);
   const pendingSince = sql`date_trunc('month', ${first} - ${rules.returnWindowDays}::integer)::date`;
-  const stored = sql`deal_id, currency, standing, influencer_handle, orders, net_amount, earned_amount, closed_amount`;
+  const stored = sql`deal_id, currency, standing, influencer_handle, due_month, orders, net_amount, earned_amount, closed_amount`;
   const limitOfStored = sql`limit ${limit}::bigint + (select count(distinct deal_id) from moved where sign = -1)`;
   return sql`
     with ${kept.hasChanges ? sql`${changedOrders(rules)},` : sql``}
@@ -499,6 +501,7 @@ function sumsOfKept(
     ),
     uncounted_sums as (
       select ${WHY} as why, currency, sum(orders) as orders,
+        coalesce(sum(orders) filter (where ${isDueDay}), 0) as due,
         case when ${WHY} <> 'unknown_net' then sum(net_amount) end as net
       from all_days where ${isUncounted(isDueDay, sql`ordered_on <= ${lastDay(month)}`)} group by 1, 2
     ),
@@ -515,12 +518,13 @@ function sumsOfKept(
     ),
     uncounted as (
       select why, nullif(deal_id, '') as deal_id, ${onlyHandle(sql`influencer_handle`)} as handle, currency,
-        sum(orders) as orders,
+        sum(orders) as orders, sum(due) as due,
         case when why <> 'unknown_net' then sum(net) end as net,
         case when why = 'pending' then sum(earned) end as earned,
         row_number() over (partition by why order by deal_id = '', deal_id, currency) as place
       from (
-        select why, deal_id, currency, influencer_handle, sum(orders) as orders, sum(net_amount) as net,
+        select why, deal_id, currency, influencer_handle, sum(orders) as orders,
+          coalesce(sum(orders) filter (where ${isDueMonth}), 0) as due, sum(net_amount) as net,
           sum(earned_amount) as earned
         from (
           select u.why, s.* from unknown u

@@ -14,6 +14,7 @@ import {
   listStatements,
   sumStatement,
 } from '../../src/money/sum-statement.ts';
+import { describeToPay } from '../../src/reports/money/statement.ts';
 import { rulesOf, termsOf } from '../support/terms.ts';
 import { open } from './few-orders.ts';
 
@@ -90,12 +91,12 @@ const LINES = [
   'order order:11 11 shop shopify 11 2025-03-05 2025-03-15 D4 - - - EUR 10.0000 10.0000 - 10 deal 10 line 10: four 1.0000 0.0000 1.0000',
   'fixed_fee fee:code mia:2025-03-01 - - - - - 2025-03-01 - - - - USD - - - - - 6 line 6: of code 7.0000 0.0000 7.0000',
 ];
-/** reason, deal, creator, currency, orders, net, earned. */
+/** reason, deal, creator, currency, orders, those that are due, net, earned. */
 const UNCOUNTED = [
-  'pending D1 mia EUR 1 90.0000 9.0000',
-  'unknown_lines D1 mia EUR 1 20.0000 -',
-  'unknown_net D1 mia EUR 1 - -',
-  'unknown_rate D3 - EUR 1 40.0000 -',
+  'pending D1 mia EUR 1 0 90.0000 9.0000',
+  'unknown_lines D1 mia EUR 1 1 20.0000 -',
+  'unknown_net D1 mia EUR 1 1 - -',
+  'unknown_rate D3 - EUR 1 1 40.0000 -',
 ];
 const CARRIED = [
   { dealId: 'D2', influencerHandle: null, currency: 'EUR', amount: '20.0000', minimum: '50.0000' },
@@ -183,10 +184,11 @@ it('a statement has each line whole, and a reason for each order, deal and fee t
       influencerHandle,
       currency,
       orders,
+      dueOrders,
       netAmount,
       earnedAmount,
     }: (typeof reasons)[number]) =>
-      told([why, dealId, influencerHandle, currency, orders, netAmount, earnedAmount]);
+      told([why, dealId, influencerHandle, currency, orders, dueOrders, netAmount, earnedAmount]);
     expect(reasons.map(reasonOf)).toEqual(UNCOUNTED);
     expect(uncountedSums.map((one) => told([one.why, one.currency, one.orders, one.netAmount]))).toEqual([
       ...[
@@ -251,6 +253,27 @@ it('a statement has each line whole, and a reason for each order, deal and fee t
     db,
   );
   expect(await unknown(2)).toEqual(['2025-04 EUR 3']);
+});
+
+it('a month comes to at least its amount by the unknown orders that count in it, not by those that can be returned', async () => {
+  const db = await openMarch();
+  await sql`update intake.orders set placed_at = '2025-03-28' where order_id = '9'`.execute(db);
+  const mayPay = { unknownFees: [] };
+  for (const kept of [false, true]) {
+    if (kept) await keepEarnings(db, { rules: RULES });
+    for (const [month, due, said] of [
+      ['2025-03', 0, '1.00 EUR'],
+      ['2025-04', 1, 'at least 1.00 EUR, 1 order unknown'],
+    ] as const) {
+      const whole = await readStatement(db, { month, rules: RULES });
+      const sums = await sumStatement(db, { month, rules: RULES, limit: 10 });
+      for (const uncounted of [whole.uncounted, sums.uncounted, sums.uncountedSums]) {
+        const lines = uncounted.filter(({ why }) => why === 'unknown_lines');
+        expect(lines, `${month} ${kept}`).toMatchObject([{ orders: 1, dueOrders: due }]);
+        expect(describeToPay([{ amount: '1', currency: 'EUR' }], { ...mayPay, uncounted: lines })).toBe(said);
+      }
+    }
+  }
 });
 
 it('a closed statement is read as it was closed, whole or by deal, whatever came later', async () => {

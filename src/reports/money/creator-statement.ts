@@ -159,7 +159,10 @@ function describeBody(
   const currencies = [...new Set(lines.map(({ currency }) => currency))];
   const terms = termsOf(lines);
   const inReview = statement.uncounted.filter(({ why }) => why !== 'pending');
-  const isKnown = inReview.length === 0 && statement.held.length === 0 && statement.unknownFees.length === 0;
+  const isKnown =
+    inReview.every(({ dueOrders }) => dueOrders === 0) &&
+    statement.held.length === 0 &&
+    statement.unknownFees.length === 0;
   return [
     ...(closed === null ? [say(texts.draft, { tone: 'bold' })] : []),
     facts([

@@ -133,16 +133,16 @@ const UNCOUNTED: Readonly<
 
 /**
  * Describes the amounts to pay. If it is unknown what some orders earn, or whether a fee is owed, the creators have
- * earned at least these amounts. Pending orders are not owed yet.
+ * earned at least these amounts. Orders whose return window is open are not owed yet, whatever they earn.
  */
 export function describeToPay(
   amounts: readonly Money[],
   {
     uncounted,
     unknownFees,
-  }: { uncounted: readonly Pick<UncountedOrders, 'why' | 'orders'>[]; unknownFees: readonly UnknownFee[] },
+  }: { uncounted: readonly Pick<UncountedOrders, 'dueOrders'>[]; unknownFees: readonly UnknownFee[] },
 ): string {
-  const unknown = sumOrders(uncounted.filter(({ why }) => why !== 'pending'));
+  const unknown = uncounted.reduce((sum, { dueOrders }) => sum + dueOrders, 0);
   return formatAtLeast(formatAmounts(amounts), unknown, unknownFees.length);
 }
 
