@@ -244,7 +244,7 @@ type StatedOrders = Map<
     /** The last time at which a file said that it was placed. */
     readonly placedAt: StagedOrder['placedAt'];
     /** Whether that file states times of day. */
-    readonly isTimed: boolean;
+    readonly isTimed: boolean | null;
   }
 >;
 
@@ -308,7 +308,7 @@ function state(
     const order = known === undefined || isSameFile || !isSummed ? own : joinParts(known.order, own);
     const addsItems = (order.items?.length ?? 0) > (known?.order.items?.length ?? 0);
     const placedAt = order.placedAt ?? known?.placedAt ?? null;
-    const isTimed = order.placedAt === null ? known?.isTimed === true : hasTimes;
+    const isTimed = order.placedAt === null ? (known?.isTimed ?? null) : hasTimes;
     const next = { order, age, writtenMs, placedAt, isTimed };
     const zoneSteps = moved[at]?.zoneSteps ?? null;
     const isOther =
@@ -316,7 +316,8 @@ function state(
       !isSameFile &&
       (arePlacedApart([order.placedAt, known.placedAt]) ||
         (moved[at] !== null &&
-          isTimed === known.isTimed &&
+          ((isTimed === true) === (known.isTimed === true) ||
+            ((isTimed === null || known.isTimed === null) && areOtherPurchases(own, known.order))) &&
           amountOf(own) >= 0n &&
           (zoneSteps === null ||
             (areOtherPurchases(own, known.order) &&

@@ -74,10 +74,14 @@ export function zoneStepsOf(minutes: number): number | null {
   return isZone ? Math.round(minutes / ZONE_MINUTES) : null;
 }
 
-/** True if orders of a file were placed at times of day, and not only on days (`statesTimes` of sealing). */
-export function areTimed(times: readonly (InstantText | null)[]): boolean {
+/**
+ * True if orders of a file were placed at times of day, and false if on days (`statesTimes` of sealing). Null if either may
+ * be: the file has one time, which may begin a day, or none.
+ */
+export function areTimed(times: readonly (InstantText | null)[]): boolean | null {
   const known = times.filter((time) => time !== null).map((time) => Date.parse(time) / 1000);
+  if (known.some((second) => second % (ZONE_MINUTES * 60) !== 0)) return true;
+  if (known.length < 2) return null;
   const ofDay = new Set(known.map((second) => second % 86_400));
-  const isOfDays = ofDay.size < 3 && SUMMER_TIME_SECONDS.includes(Math.max(...ofDay) - Math.min(...ofDay));
-  return ofDay.size > 0 && (!isOfDays || known.some((second) => second % (ZONE_MINUTES * 60) !== 0));
+  return ofDay.size > 2 || !SUMMER_TIME_SECONDS.includes(Math.max(...ofDay) - Math.min(...ofDay));
 }

@@ -86,6 +86,24 @@ test.each([
     ['1,paid,EUR,21.00,0,MIA10,2026-04-10,no', '2,paid,EUR,30.00,0,MIA10,2026-04-10,no'],
   ),
   generic(
+    'a lone order at a quarter of an hour that is another purchase',
+    ['other_order_same_id : 1 20.0000'],
+    ['1,paid,EUR,20.00,0,MIA10,2026-04-10T09:07:31Z,no', '2,paid,EUR,9.00,0,,2026-04-10T10:21:26Z,no'],
+    ['1,paid,EUR,55.00,0,MIA10,2026-04-10T17:45:00Z,no'],
+  ),
+  generic(
+    'another purchase at a time after a lone order at a quarter of an hour',
+    ['other_order_same_id : 1 20.0000'],
+    ['1,paid,EUR,20.00,0,MIA10,2026-04-10T09:00:00Z,no'],
+    ['1,paid,EUR,55.00,0,MIA10,2026-04-10T14:07:31Z,no'],
+  ),
+  generic(
+    'the same purchase, alone on a day',
+    [],
+    ['1,paid,EUR,20.00,0,MIA10,2026-04-10T09:07:31Z,no', '2,paid,EUR,9.00,0,,2026-04-10T10:21:26Z,no'],
+    ['1,paid,EUR,20.00,0,MIA10,2026-04-10T00:00:00Z,no'],
+  ),
+  generic(
     'an amount below zero under the id of an earlier order, at another time',
     ['other_order_same_id : 1 20.0000'],
     ['1,paid,EUR,20.00,0,MIA10,2026-04-10T09:17:26Z,no'],
