@@ -60,8 +60,8 @@ export type ClickRules = {
 
 /**
  * Attributes the clicks of the job's sources: to the influencer that the export names, else to the owner of a
- * code, a link or a handle in what was clicked. If these name different owners, the clicks are held. An owner counts if it
- * was valid at any time of that day. Clicks of a day of which some were posted stay with their influencer.
+ * code, a link or a handle in what was clicked. If any of these name different creators, the clicks are held. An owner counts if
+ * it was valid at any time of that day. Clicks of a day of which some were posted stay with their influencer.
  *
  * @returns the number of click rows whose decision has changed.
  */
@@ -97,6 +97,27 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
       where h.fault is null
       order by h.click_id, h.rank, h.line_no
     ),
+    -- A row that names an influencer, beside a code, link or handle of another one, or a deal that another one has.
+    named as (
+      select c.click_id, c.deal_id, c.collab_id,
+        coalesce(c.influencer_handle, w.influencer_handle) as handle,
+        ledger.fold_handle(c.influencer_handle) <> ledger.fold_handle(w.influencer_handle) as is_of_another
+      from intake.clicks c join sources s on s.source = c.source
+      left join reporting.deal_owners w on w.deal_id = reporting.deal_id_of(c.deal_id)
+      where coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null
+    ),
+    beside as (
+      select n.click_id
+      from named n join hits h on h.click_id = n.click_id and h.fault is null
+      join intake.codes k on k.job = ${job} and k.line_no = h.line_no
+      left join reporting.deal_owners w on w.deal_id = reporting.deal_id_of(k.deal_id)
+      group by n.click_id, h.rank
+      having bool_and(case
+        when reporting.deal_id_of(n.deal_id) = reporting.deal_id_of(k.deal_id) or n.collab_id = k.collab_id then false
+        else coalesce(
+          ledger.fold_handle(n.handle) <> ledger.fold_handle(coalesce(k.influencer_handle, w.influencer_handle)),
+          n.deal_id <> k.deal_id, n.collab_id <> k.collab_id, false) end)
+    ),
     faults as (select click_id, min(fault) as fault from hits group by click_id),
     decided as (
       select c.click_id, c.source, c.day, c.country,
@@ -108,12 +129,13 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
         end as held_as,
         case
           when c.day < ${startDate}::date then 'excluded'
-          when coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null then 'attributed'
+          when n.is_of_another or c.click_id in (select click_id from beside) then 'held'
+          when n.click_id is not null then 'attributed'
           when b.targets > 1 or b.is_contradicted then 'held'
           when b.targets = 1 then 'attributed'
           else 'unattributed'
         end as outcome,
-        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of,
+        n.click_id is not null as is_explicit, n.is_of_another, b.owner_of,
         b.target, b.targets, t.fault, k.influencer_handle, k.deal_id, k.collab_id, c.influencer_handle as own_handle,
         c.deal_id as own_deal_id, c.collab_id as own_collab_id,
         -- It is part of the keys of what was posted, so its fold never changes.
@@ -121,13 +143,19 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
           'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target
       from intake.clicks c join sources s on s.source = c.source
       join intake.source_files f on f.source_file_id = c.source_file_id
+      left join named n on n.click_id = c.click_id
       left join best b on b.click_id = c.click_id
       left join intake.codes k on k.job = ${job} and k.line_no = b.line_no
       left join faults t on t.click_id = c.click_id
     ),
     owned as materialized (
       select click_id, source, day, country, held_as, outcome,
-        case outcome when 'excluded' then 'before_start' when 'held' then case when targets > 1 then 'ambiguous_codes' else 'link_and_code' end
+        case outcome
+          when 'excluded' then 'before_start'
+          when 'held' then case
+            when is_of_another then 'deal_of_another'
+            when is_explicit then 'named_and_code'
+            when targets > 1 then 'ambiguous_codes' else 'link_and_code' end
           when 'unattributed' then coalesce(fault, 'unknown') end as reason,
         case
           when outcome = 'attributed'

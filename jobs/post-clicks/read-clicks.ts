@@ -166,22 +166,22 @@ function subjectFinder(
     return typeof id === 'string' ? { id, column: filled.column } : id;
   };
   return (cells) => {
-    for (const [field, kind] of EXPLICIT) {
-      const found = named(cells, field);
-      if (found === null) continue;
-      if ('code' in found) return { kind: 'fault', fault: found, column: fields[field][0] ?? null };
-      return explicitSubject(kind, found.id);
-    }
     const code = firstFilled(cells, fields.codes);
     const link = firstFilled(cells, fields.links);
     const clicked = link === null || NO_PAGE.test(link.text) ? null : link.text;
     const linked = clicked === null ? null : linkSubject(clicked, valuesOf(clicked));
-    if (code !== null) {
-      const written = maskAddresses(cleanText(code.text));
-      const folded = foldCode(written);
-      const references = [...new Set([folded, ...(linked?.references ?? [])])];
-      return { ...NOBODY, subject: `code:${folded}`, written, references };
+    const written = code === null ? '' : maskAddresses(cleanText(code.text));
+    const folded = code === null ? [] : [foldCode(written)];
+    const references = [...new Set([...folded, ...(linked?.references ?? [])])];
+    for (const [field, kind] of EXPLICIT) {
+      const found = named(cells, field);
+      if (found === null) continue;
+      if ('code' in found) return { kind: 'fault', fault: found, column: fields[field][0] ?? null };
+      const handle = kind === 'handle' ? null : named(cells, 'influencer_handle');
+      const isWith = handle !== null && 'id' in handle ? { influencerHandle: handle.id } : {};
+      return { ...explicitSubject(kind, found.id), ...isWith, references };
     }
+    if (code !== null) return { ...NOBODY, subject: `code:${folded[0]}`, written, references };
     return linked ?? { kind: 'passed_over', why: clicked === null ? 'no_link' : 'names_nobody' };
   };
 }

@@ -86,5 +86,9 @@ const OTHER_REASONS = {
   conflicting_states: 'Of those with conflicting states, a held file states other numbers.',
   link_and_code:
     'Of those with a link and a code, the code, the link or the handle in it name different influencers: correct codes.csv, or export only the column that counts.',
+  named_and_code:
+    'Of those with a name and a code, the row names one influencer, and the code, the link or the handle in it another: correct codes.csv, or export only the column that counts.',
+  deal_of_another:
+    'Of those with a deal of another, the row names a deal and an influencer, and another influencer has the deal: correct the export, or run the mirror.',
   after_export: 'Of those after the export, the day is later than their file: set date_order of the source.',
 };

@@ -274,6 +274,31 @@ describe('post-clicks', () => {
     expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { held: 0 } });
   });
 
+  it('holds clicks of a row that names one influencer beside the code, link or deal of another', async () => {
+    const shop = await openClickShop();
+    shop.drop(
+      '1.csv',
+      `day,influencer_handle,deal_id,code,link,clicks
+2026-04-10,@Mia.test,,MIA10,,1
+2026-04-11,,DEALMIA,,https://acme.test/?ref=MIA10,2
+2026-04-12,new.test,,,https://acme.test/?ref=nobody,4
+2026-04-13,,DEALMIA,BEN15,,8
+2026-04-14,mia.test,,,https://acme.test/?ref=BEN15,16
+2026-04-15,ben.test,DEALMIA,,,32
+2026-04-16,,DEALNEW,MIA10,,64
+2026-04-17,mia.test,DEALNEW,MIA10,,128
+`,
+    );
+    expect(await shop.runClicks()).toMatchObject({ code: 3, counts: { held: 120 } });
+    const { rows } = await sql`
+      select concat_ws(' ', reason, sum(clicks)) as said from intake.clicks where outcome = 'held'
+      group by reason order by reason`.execute(shop.db);
+    expect(rows).toEqual([{ said: 'deal_of_another 32' }, { said: 'named_and_code 88' }]);
+    expect((await shop.cli('run', 'clicks')).stdout.replace(/\s+/g, ' ')).toContain(
+      'the row names one influencer, and the code, the link or the handle in it another',
+    );
+  });
+
   it('only plans what it would post, and ignores days before start_date', async () => {
     const shop = await openClickShop({ job: 'start_date: 2026-04-11' });
     shop.drop(
