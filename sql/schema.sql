@@ -3704,7 +3704,10 @@ CREATE VIEW bi.orders_attributed AS
     s.collab_id,
     s.influencer_handle,
     s.currency,
-    s.amount,
+        CASE
+            WHEN ((s.amount <> (0)::numeric) OR (COALESCE(o.total, o.subtotal) IS NOT NULL)) THEN s.amount
+            ELSE NULL::numeric
+        END AS amount,
     s.entry_id,
     s.disposition AS standing,
     s.disposition_reason AS standing_reason,
@@ -3754,7 +3757,7 @@ COMMENT ON COLUMN bi.orders_attributed.influencer_handle IS 'Influencer, if the 
 
 COMMENT ON COLUMN bi.orders_attributed.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.orders_attributed.amount IS 'Revenue as it was sent, or else by the rule of the job, in currency.';
+COMMENT ON COLUMN bi.orders_attributed.amount IS 'Revenue as it was sent, or else by the rule of the job, in currency. Null: its export states none.';
 
 COMMENT ON COLUMN bi.orders_attributed.entry_id IS 'Entry of the ledger, if there is one; see bi.adjustments and bi.doubts.';
 

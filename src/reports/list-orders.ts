@@ -45,6 +45,11 @@ export type OrderFilter = Having<'job' | 'source' | 'disposition' | 'reason' | '
  */
 const OPEN = ['ready', 'in_doubt', 'rejected'];
 
+/** SQL for the amount of order `d` as far as its version `o` states one: 0 stands for an unknown amount, too. */
+const knownAmount = sql`
+  case when d.disposition_reason is distinct from 'unknown_amount'
+    and (d.amount <> 0 or coalesce(o.total, o.subtotal) is not null) then d.amount end`;
+
 /** Lists the orders of all jobs as of the last refresh of the reports, newest first. */
 export function listOrders(
   db: Database,
@@ -55,18 +60,18 @@ export function listOrders(
     sql`d.day_utc <= ${after.at.slice(0, 10)}::date and (d.ordered_at, d.job, d.source, d.order_id)
       < (${after.at}::timestamptz, ${after.job}, ${after.source}, ${after.orderId})`;
   return rowsOf<ListedOrder>(db)`
-    select s.job, s.source, s.order_id as "orderId", o.order_name as "orderName", s.ordered_at as "orderedAt",
-      to_char(s.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, s.disposition,
-      s.disposition_reason as reason, s.matched_by as "matchedBy",
-      s.matched_value as "matchedValue", s.influencer_handle as "influencerHandle", s.deal_id as "dealId",
-      s.currency, s.amount
+    select d.job, d.source, d.order_id as "orderId", o.order_name as "orderName", d.ordered_at as "orderedAt",
+      to_char(d.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, d.disposition,
+      d.disposition_reason as reason, d.matched_by as "matchedBy",
+      d.matched_value as "matchedValue", d.influencer_handle as "influencerHandle", d.deal_id as "dealId",
+      d.currency, ${knownAmount} as amount
     from (
       select * from reporting.order_dispositions d
       where ${hasAll({}, matches(filter), isAfter)}
       order by d.day_utc desc, d.ordered_at desc, d.job desc, d.source desc, d.order_id desc limit ${limit}
-    ) s
-    left join intake.orders o on o.order_version_id = s.order_version_id
-    order by s.ordered_at desc, s.job desc, s.source desc, s.order_id desc`;
+    ) d
+    left join intake.orders o on o.order_version_id = d.order_version_id
+    order by d.ordered_at desc, d.job desc, d.source desc, d.order_id desc`;
 }
 
 /** An order that is in no statement because it is not credited yet. */
@@ -89,8 +94,9 @@ export async function listWaitingOrders(
     waiting as (
       select d.order_id, d.ordered_at, d.disposition, d.disposition_reason, d.influencer_handle, d.deal_id,
         d.currency, (d.ordered_at at time zone ${rules.timeZone})::date as ordered_on,
-        case when d.disposition_reason is distinct from 'unknown_amount' then d.amount end as amount
+        ${knownAmount} as amount
       from reporting.order_dispositions d left join ledger.entries e on e.entry_id = d.entry_id
+      left join intake.orders o on o.order_version_id = d.order_version_id
       where (d.disposition = 'held' or d.is_open and d.disposition in ('ready', 'in_doubt'))
         and (d.ordered_at at time zone ${rules.timeZone})::date + ${rules.returnWindowDays}::integer
           <= ${lastDay(month)}
