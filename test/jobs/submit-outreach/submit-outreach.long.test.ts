@@ -236,7 +236,10 @@ describe('the size of a run', () => {
     // A file that the source reads may be such a list by its name.
     shop.drop('customers-unsubscribed.csv', 'email,consent\nann@example.com,yes\n');
     expect((await shop.cli('run', 'customers')).exitCode).toBe(3);
-    expect(await shop.submit()).toMatchObject({ code: 3, counts: { submitted: 0, waiting: { approval: 3 } } });
+    expect(await shop.submit()).toMatchObject({
+      code: 3,
+      counts: { submitted: 0, waiting: { approval: 3 } },
+    });
     await shop.cli('files', 'release', 'customers-unsubscribed.csv', '--reason', 'read by hand');
     expect(await shop.submit()).toMatchObject({ code: 0, counts: { submitted: 3 } });
   });
