@@ -10,7 +10,7 @@ import { isOverdue } from '../../../reports/claims/claims.ts';
 import { sumUnownedCodes } from '../../../reports/codes/list-codes.ts';
 import { listDoubleCredits, listDoubts, sumDoubts, sumRefused } from '../../../reports/doubts/list-doubts.ts';
 import { describeReason, formatPosted } from '../../../reports/held/describe-held-orders.ts';
-import { listHeldGroups } from '../../../reports/held/held-orders.ts';
+import { type HeldGroup, listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumOtherCurrency } from '../../../reports/money/list-other-currency.ts';
 import { sumUnexplained, type UnexplainedSum } from '../../../reports/money/reconcile-deals.ts';
 import { listStatementMails } from '../../../reports/money/statement-mails.ts';
@@ -124,7 +124,6 @@ export const moneyProblems: readonly ProblemFinder[] = [
         const sent = groups.reduce((sum, group) => sum + group.sent, 0);
         if (config.jobs[job] === undefined || held + sent === 0) return [];
         const unknown = groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0);
-        const reasons = [...new Set(groups.map(describeReason))];
         return [
           {
             job,
@@ -135,12 +134,12 @@ export const moneyProblems: readonly ProblemFinder[] = [
               ...(held === 0
                 ? []
                 : [
-                    `${plural(held, 'order')} of job ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${sayReasons(reasons)}.${unknown === 0 ? '' : held === 1 ? ' Its amount is not known.' : ` The amount of ${unknown} of them is not known.`} ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
+                    `${plural(held, 'order')} of job ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${sayReasons(groups.filter(({ orders }) => orders > 0))}.${unknown === 0 ? '' : held === 1 ? ' Its amount is not known.' : ` The amount of ${unknown} of them is not known.`} ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
                   ]),
               ...(sent === 0
                 ? []
                 : [
-                    `${plural(sent, 'order')} of job ${job} that ${sent === 1 ? 'was' : 'were'} posted (${formatPosted(groups)}) would be held today: ${sayReasons(reasons)}. ${sent === 1 ? 'It stays' : 'They stay'} posted and ${sent === 1 ? 'earns' : 'earn'} what ${sent === 1 ? 'it' : 'they'} earned, until better data or your decision settles it.`,
+                    `${plural(sent, 'order')} of job ${job} that ${sent === 1 ? 'was' : 'were'} posted (${formatPosted(groups)}) would be held today: ${sayReasons(groups.filter((group) => group.sent > 0))}. ${sent === 1 ? 'It stays' : 'They stay'} posted and ${sent === 1 ? 'earns' : 'earn'} what ${sent === 1 ? 'it' : 'they'} earned, until better data or your decision settles it.`,
                   ]),
             ].join(' '),
             command: 'npx influencer-sync review --held',
@@ -287,7 +286,8 @@ export const moneyProblems: readonly ProblemFinder[] = [
 /** As many reasons as a message names, those of the most orders. */
 const NAMED_REASONS = 8;
 
-function sayReasons(reasons: readonly string[]): string {
+function sayReasons(groups: readonly HeldGroup[]): string {
+  const reasons = [...new Set(groups.map(describeReason))];
   const more = reasons.length - NAMED_REASONS;
   return `${reasons.slice(0, NAMED_REASONS).toSorted().join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
