@@ -4,7 +4,7 @@ import type { Problem } from '../core/notify/notice.ts';
 import type { Database } from '../db/connect.ts';
 import { observeProblems } from '../monitoring/notify/observe-problems.ts';
 import { keptProblems } from '../monitoring/notify/problems/index.ts';
-import { countRejected } from '../reports/files/list-rejected.ts';
+import { countRejected, rejectedSince } from '../reports/files/list-rejected.ts';
 import { listOpenProblems } from '../reports/notices/list-notices.ts';
 import { countUpTo } from './markup/parts.ts';
 import { COUNT_LIMIT } from './read-query.ts';
@@ -27,18 +27,18 @@ export async function findWaiting(
 ): Promise<readonly Problem[]> {
   const finders = keptProblems.filter(({ kind }) => !isCount || kind !== 'ledger_went_back');
   const observed = { config, kinds: jobKinds, onTrouble: (_: unknown, error: unknown) => onError(error) };
-  const [{ problems, at }, kept, rejected] = await Promise.all([
+  const [{ problems, at }, kept, rejected, since] = await Promise.all([
     observeProblems(db, observed, finders),
     listOpenProblems(db),
     countRejected(db, { limit: COUNT_LIMIT, isOpen: true }),
+    rejectedSince(db, { isOpen: true }),
   ]);
   const others = kept.filter(({ kind }) => finders.every((finder) => finder.kind !== kind));
-  const rows = problems.filter(({ kind }) => kind === 'rows_rejected');
   const found = [
     ...problems.filter(({ kind }) => kind !== 'rows_rejected'),
     ...others,
     // A run reports its own rows; until they are corrected, those of earlier runs wait as well.
-    ...(rejected === 0 ? [] : [allRejected(rejected, rows, at)]),
+    ...(rejected === 0 ? [] : [allRejected(rejected, since ?? at)]),
   ];
   // Codes without an owner are old and many; they never hide what happened today.
   const rank = ({ severity, kind }: Problem) => (severity === 'error' ? 0 : kind === 'codes_unowned' ? 2 : 1);
@@ -47,12 +47,12 @@ export async function findWaiting(
   );
 }
 
-function allRejected(count: number, rows: readonly Problem[], at: Date): Problem {
+function allRejected(count: number, since: Date): Problem {
   return {
     kind: 'rows_rejected',
     job: null,
     severity: 'warning',
-    since: new Date(Math.min(at.getTime(), ...rows.map(({ since }) => since.getTime()))),
+    since,
     amounts: [],
     summary: `${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'row of a file could not be used; what it says is not known' : 'rows of files could not be used; what they say is not known'}.`,
     command: 'npx influencer-sync rejected',

@@ -65,7 +65,7 @@ describe('every page', () => {
       /Orders held at least 10\.00 EUR, 1 amount unknown since .* 2 orders of job orders .*: ambiguous codes\. The amount of 1 of them is not known\. They are not posted/,
     );
     expect(of('Orders held')?.href).toBe('/held?job=orders');
-    expect(tasks.at(-1)?.said).toMatch(/Codes without an owner 10\.00 EUR, 5\.00 USD .* Assign the codes/);
+    expect(tasks.at(-1)?.said).toMatch(/Codes without an owner 10\.00 EUR, 5\.00 USD .* Give them an owner/);
     expect(textOf(text)).toContain(`${tasks.length} things to look at`);
     expect(text).toMatch(new RegExp(`aria-current="page">Home <span class="waits"[^>]*>${tasks.length}<`));
     // What Fix lists is counted there, and a day is the same day in every zone.
@@ -143,6 +143,13 @@ describe('every page', () => {
     const countShown = async () =>
       /<p>([\d,+]+) rows? of (?:a file|files) could not be used/.exec((await get('/')).text)?.[1];
     expect(await countShown()).toBe('1');
+    // They wait since then, also when a later run rejects none.
+    await sql`update intake.source_files set first_seen_at = '2026-03-04T05:06:07Z'`.execute(shop.db);
+    shop.drop('june.csv', toCsv([{ id: 'A2' }]));
+    await shop.run();
+    expect((await get('/')).text).toMatch(
+      /<strong>Rows rejected<\/strong>.*? since <[^>]*>2026-03-04 05:06</,
+    );
     await reject(2, 10_000);
     expect(await countShown()).toBe('10,000');
     await reject(10_001, 10_005);

@@ -25,7 +25,7 @@ const ACTS: Partial<Record<ProblemKind, string>> = {
   totals_differ: 'Compare the totals',
   bookings_held: 'Decide about them',
   claims_overdue: 'Answer them',
-  codes_unowned: 'Assign the codes',
+  codes_unowned: 'Give them an owner',
 };
 
 /** One list of what waits for a person, most urgent first: a sentence with its money, since when, and the next step. */

@@ -47,6 +47,16 @@ export async function countRejected(db: Database, filter: RejectedFilter = {}): 
       limit ${filter.limit == null ? null : filter.limit + 1}::bigint) r`;
 }
 
+/** When a run first saw the oldest file with a row that matches the filter. Null if there is none. */
+export async function rejectedSince(db: Database, filter: RejectedFilter = {}): Promise<Date | null> {
+  const [first] = await rowsOf<{ since: Date }>(db)`
+    select f.first_seen_at as since
+    ${matching(filter)}
+    order by r.source_file_id, r.record_no
+    limit 1`;
+  return first?.since ?? null;
+}
+
 /**
  * Counts the rows of files that count, and that the report of a run does not have, because an earlier one had them, by file;
  * no more than `MOST_UNUSED_ROWS` of them. Rows that a later file has settled are left out.
