@@ -74,7 +74,7 @@ describe('the pages about money', () => {
     const page = textOf((await get('/money?by=deal&from=2026-04&to=2026-04')).text);
     expect(page).toContain('DEALMIA mia.test 2 160.00 EUR 16.00 EUR 64.00 EUR 400.00 % 1 1 16.00 EUR');
     expect(page).toMatch(
-      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown unknown unknown commission rate, who is a new customer .* commission rate, because neither your terms nor the service state/,
+      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown unknown unknown commission rate, who is a new customer .* commission rate, because neither your terms nor what the mirror has read of the service state/,
     );
     // What nothing states is unknown: of the creator, of the open months and of the one that can be closed.
     expect(textOf((await get('/creators/ben.test')).text)).toContain('In open statements unknown');

@@ -89,7 +89,9 @@ describe('the page of a run', () => {
     // 160.00 at 50 % less 16.00 is 64.00, four times the cost. One of the two customers is new.
     expect(page).toContain('DEALMIA mia.test 2 160.00 EUR 16.00 EUR 400.00 % 1 16.00 EUR');
     expect(page).toContain('DEALBEN ben.test 2 110.00 EUR unknown unknown unknown unknown');
-    expect(page).toContain('rate, because neither your terms nor the service state a commission rate');
+    expect(page).toContain(
+      'rate, because neither your terms nor what the mirror has read of the service state a commission rate',
+    );
     expect(page).toContain('npx influencer-sync returns --from 2026-05 --to 2026-05');
     expect(page).not.toContain('@');
   });

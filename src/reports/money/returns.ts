@@ -34,7 +34,7 @@ const NONE = 'none';
 
 /** Explains why figures of a sum are unknown. */
 const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
-  rate: 'neither your terms nor the service state a commission rate',
+  rate: 'neither your terms nor what the mirror has read of the service state a commission rate',
   products: 'your terms exclude products, and it is unknown what was bought in some orders',
   refunds: 'a refund of some orders is negative or larger than the order',
   margin: 'statements.margin_percent is not set',
@@ -98,7 +98,7 @@ export function describeReturn(sum: ReturnSum) {
 
 /** What makes the cost of orders known. */
 const REMEDIES: Readonly<Partial<Record<ReturnSum['unknown'][number], string>>> = {
-  rate: 'add a row with the rate of the deal to statements.terms',
+  rate: 'run the mirror if it has not read these deals yet, or add a row with the rate of the deal to statements.terms',
   products: 'set order_lines: true on the source and export the orders again with their SKUs',
   refunds: 'correct the refunds in the shop and export the orders again',
 };
@@ -110,14 +110,14 @@ const REMEDIES: Readonly<Partial<Record<ReturnSum['unknown'][number], string>>> 
 export function explainUnknown(sums: readonly ReturnSum[]): readonly (string | DealName)[] {
   const reasons = [...new Set(sums.flatMap(({ unknown }) => unknown))].toSorted();
   if (reasons.length === 0) return [];
-  const why = `Why numbers are unknown: ${reasons.map((one) => `${NOT_KNOWN[one]}, because ${REASONS[one]}`).join('; ')}.`;
+  const why = `Why numbers are unknown, as of the last run: ${reasons.map((one) => `${NOT_KNOWN[one]}, because ${REASONS[one]}`).join('; ')}.`;
   const remedies = reasons.flatMap((one) => REMEDIES[one] ?? []);
   const deals = [...new Set(sums.flatMap(({ uncostedDeals }) => uncostedDeals))].toSorted();
   if (remedies.length === 0 || deals.length === 0) return [why];
   return [
     `${why} Orders of unknown cost are in `,
     ...deals.slice(0, NAMED_DEALS).flatMap((dealId, index) => [index === 0 ? '' : ', ', { dealId }]),
-    `${deals.length > NAMED_DEALS ? ' and other deals' : ''}. To make it known, ${remedies.join('; ')}.`,
+    `${deals.length > NAMED_DEALS ? ' and other deals' : ''}. To make it known, ${remedies.join('; ')}. The next run then counts it.`,
   ];
 }
 

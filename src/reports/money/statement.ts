@@ -80,8 +80,8 @@ const UNCOUNTED: Readonly<
 > = {
   unknown_rate: {
     title: 'Rate unknown',
-    text: () => 'Neither the terms nor the service say what these orders earn.',
-    help: 'Add a line for each deal to statements.terms, with its rate in per cent.',
+    text: () => 'Neither the terms nor what the mirror has read of the service say what these orders earn.',
+    help: 'Run the mirror, if it has not read these deals yet: it reads the rates that the service states. Otherwise, add a row for each deal to statements.terms, with its rate in per cent.',
   },
   unknown_lines: {
     title: 'Products unknown',
