@@ -110,7 +110,9 @@ export function ordersLines(examined: OrdersExamined, terminal: Terminal): strin
       `which mark is before the decimals${isAdapted ? ` (shown as if it is "${layout.money.decimal}")` : ''}`,
   ].filter((what) => what !== false);
   return joinLines(
-    `  ${plural(orders, 'order')} in ${isPartial ? 'the first ' : ''}${plural(rows, 'row')}${days}.`,
+    rows === 0 && preview.held.length > 0
+      ? '  Every file would be held; its rows were not read.'
+      : `  ${plural(orders, 'order')} in ${isPartial ? 'the first ' : ''}${plural(rows, 'row')}${days}.`,
     open.length > 0 && `  The files do not say ${open.join(' and ')}.`,
     changes.map(
       ({ why }) => `  The layout ${isAdapted ? 'is changed for' : 'does not fit'} these files: ${why}.`,

@@ -214,10 +214,10 @@ export function says(name: string, terms: Terms): boolean {
 
 /**
  * Normalises a header to words, so that `Order-No.` equals `order_no` and `Bestellnr.` equals `Bestellnummer`. Accents
- * are removed: `Número` equals `numero`. `OrderNo` is two words.
+ * are removed: `Número` equals `numero`. `OrderNo` is two words, and `MwSt` is one.
  */
 export function headerWords(name: string): string {
-  return foldHeader(name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2'))
+  return foldHeader(name.replaceAll('MwSt', 'Mwst').replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2'))
     .normalize('NFD')
     .replace(/\p{M}+/gu, '')
     .replace(/[#№]/g, ' no ')

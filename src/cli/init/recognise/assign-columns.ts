@@ -677,6 +677,13 @@ export function assignColumns(
     if (roleOf(column) !== undefined) return 'as you said';
     if (isUsed) return byValues.has(column) ? 'by its values: check it' : 'by its name';
     const amount = amountNameOf(column.header);
+    if (
+      amount?.field === null &&
+      !isMoney(column.cells) &&
+      column.cells.filled > 0 &&
+      isOfPart(column.header)
+    )
+      return 'it names what was bought';
     if (amount?.field === null) return amount.why;
     if (column.cells.filled === 0) return 'it is always blank';
     const part = codeInCells(column.cells);
