@@ -47,7 +47,7 @@ async function lookAtCodes(
   const ambiguous = findAmbiguousCodes(rows, { brandId, timeZone });
   const unknown = db === null || !hasTables ? null : await findUnknownOwners(db, rows);
   const problems = [
-    ...explain(warnings, 'This row has no effect.'),
+    ...explain(warnings, 'What it says has no effect.'),
     ...explain(ambiguous, 'It is not known who earned its orders.'),
     ...explain(
       unknown ?? [],

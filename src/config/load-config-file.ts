@@ -96,12 +96,14 @@ function namesIn(content: unknown, section: string): readonly string[] {
 }
 
 function invalid(file: string, problems: readonly Problem[]): KnownError {
-  const isElsewhere = ({ where }: Problem) => !where.startsWith(`${file}:`);
-  const title = problems.some(isElsewhere) ? 'The configuration' : file;
+  // `codes.csv:2 valid_from`
+  const files = new Set(problems.map(({ where }) => where.replace(/:\d+.*$/s, '')));
+  const [only = file] = files.size === 1 ? files : [];
+  const title = files.size > 1 ? 'The configuration' : only;
   return configurationError({
     code: 'config_invalid',
     message: problems.length === 1 ? `${title} has a problem.` : `${title} has ${problems.length} problems.`,
-    help: `Fix ${problems.some(isElsewhere) ? 'the files named above' : 'the file'} and run the command again.`,
+    help: `Fix ${files.size > 1 ? 'the files named above' : only} and run the command again.`,
     safe: 'Nothing was read or sent.',
     problems: [...problems].sort(byPlace),
   });

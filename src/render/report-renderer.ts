@@ -142,10 +142,16 @@ export function describeOutcome(
 
 function attentionToFiles({ counts, details }: MaybeFiles): readonly string[] {
   const { heldFiles = [], codeProblems = [] } = details;
+  const unused = codeProblems.filter(({ line }) => line === 1);
   return [
     ...clause(counts.rejected_rows ?? 0, 'row was rejected', 'rows were rejected'),
     ...clause(heldFiles.length, 'file is held', 'files are held'),
-    ...clause(codeProblems.length, 'row of codes.csv needs correction', 'rows of codes.csv need correction'),
+    ...clause(unused.length, 'column of codes.csv is not used', 'columns of codes.csv are not used'),
+    ...clause(
+      codeProblems.length - unused.length,
+      'row of codes.csv needs correction',
+      'rows of codes.csv need correction',
+    ),
   ];
 }
 

@@ -240,7 +240,9 @@ describe('the configuration of a command', () => {
     for (const words of [decision, ['plan', JOB], ['jobs', 'pause', JOB, '--reason', 'x']]) {
       const { code, stdout, stderr } = await context.run(...words);
       expect([code, stdout], words.join(' ')).toEqual([2, '']);
-      expect(stderr).toMatch(/Error: The configuration has a problem\.\n\n {2}codes\.csv:2/);
+      expect(stderr).toMatch(
+        /Error: codes\.csv has a problem\.\n\n {2}codes\.csv:2[\s\S]*Fix codes\.csv and run/,
+      );
     }
     expect((await sql`select 1 from ledger.decisions`.execute(context.db)).rows).toEqual([]);
   });

@@ -691,6 +691,10 @@ test('explain how to start the sandbox if a command that sends has no address', 
   expect(details.help).toContain('npx influencer-sync sandbox --port 4010');
   const withoutKey = load(SPECIFIED, { INFLUENCER_API_URL: 'http://127.0.0.1:4010' });
   expect(refused(() => requireService(withoutKey)).code).toBe('api_key_missing');
+  // A copy of .env.example, or what init writes, has the names alone.
+  const blank = refused(() => requireService(load(SPECIFIED), { INFLUENCER_API_URL: '' }));
+  expect(blank.message).toBe('No service is configured: INFLUENCER_API_URL is blank.');
+  expect(blank.help).not.toContain('name it: --env-file');
 });
 
 test('the table of settings in docs/scheduling.md is up to date (npm run schema)', () => {

@@ -42,6 +42,9 @@ describe('a small CSV file', () => {
     expect(problemsIn('name;my, own, words\nA;x')).toEqual([
       [1, 'my, own, words', null, 'The column is unknown and not used.'],
     ]);
+    expect(readSheet('name,shade of red\nA,x', SHEET).problems[0]?.help).toContain(
+      'rename it, for example to note_shade_of_red.',
+    );
   });
 
   it('shows the line on which a broken quote stands or opens, each once', () => {

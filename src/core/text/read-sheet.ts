@@ -314,7 +314,7 @@ function judgeHeader(
   readonly remarks: readonly string[];
 } {
   const [mistakes, warnings, remarks]: [RowProblem[], RowProblem[], string[]] = [[], [], []];
-  const known = `Known columns: ${columns.join(', ')}. Name a column of your own "note", or "note" and a word.`;
+  const known = `Known columns: ${columns.join(', ')}.`;
   const problem = (column: string | null, reason: string, help: string): RowProblem => ({
     line: 1,
     value: null,
@@ -329,7 +329,10 @@ function judgeHeader(
   for (const [index, name] of names.entries()) {
     const isFilled = records.some(({ cells }) => (cells[index] ?? '').trim() !== '');
     if (name === '') {
-      if (isFilled && !mayHaveOthers) mistakes.push(problem(null, `Column ${index + 1} has no name.`, known));
+      if (isFilled && !mayHaveOthers)
+        mistakes.push(
+          problem(null, `Column ${index + 1} has no name.`, `Give it a name, for example note. ${known}`),
+        );
     } else if (columns.includes(name)) {
       if (names.indexOf(name) !== index)
         mistakes.push(problem(name, 'The column appears twice.', 'Remove one of them.'));
@@ -340,7 +343,9 @@ function judgeHeader(
         continue;
       }
       const near = didYouMean(name, columns);
-      const help = near === null ? (refused ?? known) : `Did you mean "${near}"? ${known}`;
+      const rename = `If it is a remark, rename it, for example to note_${maskAddresses(name).replaceAll(' ', '_')}.`;
+      const help =
+        near === null ? (refused ?? `${known} ${rename}`) : `Did you mean "${near}"? ${known} ${rename}`;
       (near === null && refused === null && mayHaveOthers ? warnings : mistakes).push(
         problem(name, 'The column is unknown and not used.', help),
       );

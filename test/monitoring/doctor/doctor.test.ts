@@ -110,7 +110,7 @@ describe('doctor', () => {
     );
     workshop.env.INFLUENCER_API_URL = '';
     expect(troubles(await examine(workshop), 'problem')[0]).toContain(
-      'service: No service is configured: api.url is empty.',
+      'service: No service is configured: INFLUENCER_API_URL is blank.',
     );
   });
 
