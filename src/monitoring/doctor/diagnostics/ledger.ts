@@ -68,11 +68,16 @@ async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]>
         'Run jobs where the data folder is, keep it on a durable volume, or set ledger.mark_uri to a folder or S3. The first run on this machine starts a journal.',
       ),
     ];
-  const blindness = describeBlindness(config, { ledgerId, hasClaims: continuity.kind === 'continuous' });
+  // The demo leaves no record outside its folder, and names no service when its sandbox is gone.
+  const isTrial = config.api.url === '' || isLoopback(config.api.url);
+  const blindness = describeBlindness(config, {
+    ledgerId,
+    hasClaims: continuity.kind === 'continuous' && !isTrial,
+  });
   const why =
     'The journals are in the same folder as the embedded database, so an older copy of both looks complete, and its orders would be posted again.';
   const fix =
-    'Let this user write to its state folder (XDG_STATE_HOME), or set ledger.mark_uri to a folder or S3.';
+    'Keep the state folder of this user (XDG_STATE_HOME) and let it write there, or set ledger.mark_uri to a folder or S3.';
   return [
     ...(blindness === null ? [] : [warning(blindness, why, fix)]),
     ok(
