@@ -31,12 +31,18 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       parts: lines.slice(0, -1),
     };
   },
-  attention: ({ counts: { entries, excluded, other_currency }, doubts }) =>
-    clause(
+  attention: ({ counts: { entries, excluded, other_currency }, details, doubts }) => [
+    ...clause(
       entries.rejected + entries.held + doubts + other_currency + (excluded[BELOW_ZERO] ?? 0),
       'order needs your attention',
       'orders need your attention',
     ),
+    ...clause(
+      details.heldOrders.reduce((sum, { sent }) => sum + sent, 0),
+      'posted order would be held today',
+      'posted orders would be held today',
+    ),
+  ],
   blocks(summary) {
     const { report } = summary;
     const { counts, details } = report;

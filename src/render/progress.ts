@@ -11,7 +11,7 @@ export type ProgressState = {
 };
 
 /** Before this time, rates and forecasts are only noise. */
-const MIN_ELAPSED_MS = 500;
+const MIN_ELAPSED_MS = 3_000;
 const LABEL_WIDTH = 22;
 const MAX_BAR_WIDTH = 24;
 const MIN_BAR_WIDTH = 6;

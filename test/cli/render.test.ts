@@ -167,12 +167,19 @@ describe('progress', () => {
 
   test('shows no bar without a known total', () => {
     const reading = { name: 'read', label: 'Reading a.csv', unit: 'bytes', total: null } as const;
-    expect(renderBar({ step: reading, done: 5e6, rows: 40_000, elapsedMs: 2_000 }, 79)).toBe(
-      'Reading a.csv  40,000 rows  20,000/s',
+    expect(renderBar({ step: reading, done: 5e6, rows: 40_000, elapsedMs: 4_000 }, 79)).toBe(
+      'Reading a.csv  40,000 rows  10,000/s',
     );
-    expect(renderLine({ step: reading, done: 5e6, rows: 0, elapsedMs: 2_000 })).toBe(
-      'Reading a.csv: 5.0 MB, 2.5 MB/s',
+    expect(renderLine({ step: reading, done: 5e6, rows: 0, elapsedMs: 4_000 })).toBe(
+      'Reading a.csv: 5.0 MB, 1.3 MB/s',
     );
+  });
+
+  test('says no rate of what took only moments', () => {
+    const posting = { name: 'post', label: 'Posting orders', unit: 'orders', total: null } as const;
+    const posted = (elapsedMs: number) => renderDone({ step: posting, done: 9, rows: 0, elapsedMs });
+    expect(posted(1_400)).toBe('Posting orders: 9 orders in 1 s');
+    expect(posted(3_000)).toBe('Posting orders: 9 orders in 3 s (3.0/s)');
   });
 
   test('uses the singular for one', () => {
@@ -243,31 +250,19 @@ describe('progress', () => {
     );
     progress.begin({ ...step, total: 20 });
     for (let done = 0; done < 20; done += 1) {
-      nowMs += 100;
+      nowMs += 200;
       progress.advance(1);
     }
     progress.end();
+    const posting = { step: 'post', unit: 'orders', total: 20 };
     expect(events).toEqual([
-      { event: 'step_began', step: 'post', label: 'Posting', unit: 'orders', total: 20 },
-      {
-        event: 'progress',
-        step: 'post',
-        unit: 'orders',
-        total: 20,
-        done: 10,
-        per_second: 10,
-        seconds_left: 1,
-      },
-      {
-        event: 'progress',
-        step: 'post',
-        unit: 'orders',
-        total: 20,
-        done: 20,
-        per_second: 10,
-        seconds_left: null,
-      },
-      { event: 'step_ended', step: 'post', unit: 'orders', total: 20, done: 20, per_second: 10, seconds: 2 },
+      { event: 'step_began', ...posting, label: 'Posting' },
+      // In the first seconds, a rate says nothing.
+      { event: 'progress', ...posting, done: 5, per_second: null, seconds_left: null },
+      { event: 'progress', ...posting, done: 10, per_second: null, seconds_left: null },
+      { event: 'progress', ...posting, done: 15, per_second: 5, seconds_left: 1 },
+      { event: 'progress', ...posting, done: 20, per_second: 5, seconds_left: null },
+      { event: 'step_ended', ...posting, done: 20, per_second: 5, seconds: 4 },
     ]);
   });
 });

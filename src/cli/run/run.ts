@@ -61,6 +61,8 @@ export const planCommand = defineCommand({
     ['plan attribute-orders', 'for a person'],
     ['plan attribute-orders --json', 'for a program'],
   ],
+  notes:
+    'Numbers of runs may be skipped: a plan uses one without storing a run, and so may a run that was killed.',
   action: async ({ output }, { job: jobName, ...options }) =>
     (await import('./perform-job.ts')).performJob(output, { jobName, options, isPlan: true }),
 });
