@@ -254,10 +254,10 @@ function describeBacklog({ backlog }: Status): readonly Block[] {
           ({ state, backfillId }) =>
             `${state.replaceAll('_', ' ')}${backfillId === null ? '' : `, by backfill ${backfillId}`}`,
         ),
-        number('orders', ({ entries, isPart }) => `${formatCount(entries)}${isPart ? '+' : ''}`),
-        number(
-          'amount',
-          ({ amount, currency, isPart }) => `${isPart ? 'more than ' : ''}${formatMoney(amount, currency)}`,
+        number('entries', ({ entries, isPart }) => `${formatCount(entries)}${isPart ? '+' : ''}`),
+        // Clicks and deals have no amount, and so no currency.
+        number('amount', ({ amount, currency, isPart }) =>
+          currency === null ? '' : `${isPart ? 'more than ' : ''}${formatMoney(amount, currency)}`,
         ),
         whole('oldest (UTC)', ({ oldest }) => formatMinute(oldest)),
       ]),
