@@ -189,6 +189,11 @@ function countByte(bytes: Uint8Array, byte: number): number {
   return count;
 }
 
+/** NUL and control bytes, but not those that set or end lines and files, or shift Japanese and Korean characters. */
+function isControlByte(byte: number): boolean {
+  return byte < 0x09 || (byte > 0x0f && byte < 0x20 && byte !== 0x1a && byte !== 0x1b);
+}
+
 /** Describes the text for messages. */
 type EncodedFile = {
   readonly uri: string;
@@ -343,7 +348,12 @@ async function* validateUtf8(
     if (!isUtf8(piece)) {
       const valid = validLength(piece);
       lines.add(piece.subarray(0, valid));
-      throw badEncoding(place, { offset: offset + valid, line: lines.line() });
+      const isBinary = piece.some(isControlByte);
+      throw badEncoding(place, {
+        offset: offset + valid,
+        line: lines.line(),
+        ...(isBinary && { help: 'It has bytes that no text has. Look at what it is, and export it as CSV.' }),
+      });
     }
     lines.add(piece);
     offset += piece.length;

@@ -112,6 +112,14 @@ describe('a UTF-8 file', () => {
     expect(reason).toMatchObject({ code: 'bad_encoding', help: expect.stringContaining('utf-16le') });
   });
 
+  it('is held without a word about encodings if it has bytes that no text has', async () => {
+    const reason = await holdReason(decode(Buffer.from([0x41, 0x0a, 0x00, 0x9f, 0x07, 0xff, 0x80])));
+    expect(reason).toMatchObject({ code: 'bad_encoding', help: expect.not.stringContaining('encoding') });
+    // Their characters are not UTF-8, but they are text: the end of a DOS file, and a shift of JIS.
+    const dos = await holdReason(decode(Buffer.from([0xe9, 0x0a, 0x1a, 0x1b])));
+    expect(dos.help).toContain('windows-1252');
+  });
+
   it('can contain NUL bytes', async () => {
     expect(await text(Buffer.from('a\0b\n'))).toBe('a\0b\n');
   });
