@@ -10,7 +10,7 @@ import type { Client } from '../service/client.ts';
  *
  * @param url Address of the service, for the error.
  * @returns the id of the account.
- * @throws KnownError `key_refused` (exit 4), `service_unavailable` (exit 1). Nothing else was sent.
+ * @throws KnownError `key_refused` (exit 4), `service_unavailable` (exit 1). No order was sent.
  */
 export async function identifyAccount(client: Client, url: string): Promise<string> {
   const { accountId } = await hello(client).catch((error: unknown) => {
@@ -21,7 +21,7 @@ export async function identifyAccount(client: Client, url: string): Promise<stri
 
 function toKnownError(error: ApiError, url: string): KnownError {
   const isRefused = error.isKeyRefused;
-  const details = { where: url, safe: 'Nothing else was sent.' };
+  const details = { where: url, safe: 'No order was sent.' };
   if (isRefused)
     return new KnownError({
       ...details,

@@ -93,7 +93,7 @@ it('is bound to the account of the key on first use, and says where it is; its n
 
 it('is not opened if the service refuses the key, cannot be reached, or names no account, or if it belongs to another one', async () => {
   const { db, open } = await openHere();
-  const failed = { where: URL, safe: 'Nothing else was sent.' };
+  const failed = { where: URL, safe: 'No order was sent.' };
   const CHECK =
     'Check api.url (INFLUENCER_API_URL), the network, and whether the service is up. Then run the command again.';
   expect(await errorOf(open(answer(401, '{"error":"no such key"}')))).toEqual({

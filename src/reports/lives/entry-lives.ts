@@ -210,10 +210,11 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Entry
   }));
 }
 
-/** Formats the amounts of an event: `, 1,000 JPY`; if it changed, `: 1,000 to 800 JPY`. */
+/** Formats the amounts of an event: `, 1,000 JPY`; of a change, `: 1,000 to 800 JPY`, or `, still 1,000 JPY`. */
 function amountsOf(kind: EntryEvent['kind'], { amount, newAmount, currency }: EventAmounts): string {
   const before = amount === null ? null : formatMoney(amount, currency);
   if (newAmount === null) return before === null ? '' : `${kind === 'adjusted' ? ': ' : ', '}${before}`;
   const after = formatMoney(newAmount, currency);
+  if (before === after) return `, still ${after}`;
   return amount === null ? `: to ${after}` : `: ${formatNumber({ amount, currency })} to ${after}`;
 }
