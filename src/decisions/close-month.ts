@@ -1,5 +1,6 @@
 import { formatInstant } from '../core/text/format-instant.ts';
 import { plural } from '../core/text/plural.ts';
+import { monthAfter } from '../core/time/month.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { type Closing, closeStatement } from '../money/close-statement.ts';
 import type { Exchange } from '../money/convert-lines.ts';
@@ -55,7 +56,7 @@ export function whyNotClosed(
     case 'month_not_over':
       return {
         message: `${month} is not over.`,
-        help: `See its present state with:  npx influencer-sync statement --month ${month}`,
+        help: `You can close it from ${monthAfter(month)}-01 on. See its present state with:  npx influencer-sync statement --month ${month}`,
       };
   }
 }

@@ -4,6 +4,7 @@ import { formatAmounts } from '../../core/money.ts';
 import { LANGUAGES } from '../../core/text/language.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import { monthBefore } from '../../core/time/month.ts';
+import { say } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 import type { DocumentOf } from '../../reports/money/creator-statement.ts';
 import { defineCommand, parseCount, parseMonth } from '../command.ts';
@@ -41,10 +42,10 @@ const closeCommand = defineCommand({
       throw refusal({ code: 'statement_not_closed', where: month, ...whyNotClosed(month, closing) });
     const { lines, hash } = closing;
     output.emit({ event: 'statement_closed', month, lines, hash, notCreditedYet: waiting.sums });
-    output.print(
-      `The statement of ${month} is closed: ${plural(lines, 'line')}, SHA-256 ${hash}. Later changes are corrections in the next statement.`,
-    );
     output.show([
+      say(
+        `The statement of ${month} is closed: ${plural(lines, 'line')}, SHA-256 ${hash}. Later changes are corrections in the next statement.`,
+      ),
       ...describeLeftOut(left, { sums: left.uncountedSums, limit: SHOWN_DEALS }),
       ...describeWaiting(waiting),
       ...describeHeldOrders({ groups: groups.map((group) => ({ ...group, sent: 0 })) }),

@@ -1,7 +1,7 @@
 import { KnownError } from '../../../core/known-error.ts';
 import { formatAtLeast, formatMoney, formatNumber } from '../../../core/money.ts';
 import { isLanguage, LANGUAGES } from '../../../core/text/language.ts';
-import { isMonth, monthBefore } from '../../../core/time/month.ts';
+import { isMonth, monthAfter, monthBefore } from '../../../core/time/month.ts';
 import { describeMail, mailChannel } from '../../../decisions/send-statement.ts';
 import { convertLines } from '../../../money/convert-lines.ts';
 import { loadExchange, loadStatementRules } from '../../../money/load-rules.ts';
@@ -350,7 +350,7 @@ function leftOut(sums: StatementSums, visit: Visit): Html | null {
 function closeForm(visit: Visit, sums: StatementSums): Html {
   const { month, timeZone } = sums;
   if (month > monthBefore(visit.now, timeZone))
-    return html`<h2>Close it</h2><p class="none">${month} is not over. You can close it then.</p>`;
+    return html`<h2>Close it</h2><p class="none">${month} is not over. You can close it from ${monthAfter(month)}-01 on.</p>`;
   return html`<h2>Close it</h2>
 <p>Close the statement when you pay it out: ${sayToPay(sums) || 'nothing to pay'}. A closed statement never changes. Later changes are corrections in the next statement.</p>
 ${actionForm(visit, '/statements/close', {
