@@ -10,7 +10,7 @@ import { item, section } from '../../src/render/block.ts';
 import { renderCsv } from '../../src/render/csv.ts';
 import { renderKnownError, renderUnknownError } from '../../src/render/error.ts';
 import { renderBar, renderDone, renderLine } from '../../src/render/progress.ts';
-import { type RunSummary, renderRunSummary } from '../../src/render/report-renderer.ts';
+import { describeOutcome, type RunSummary, renderRunSummary } from '../../src/render/report-renderer.ts';
 import { renderTable } from '../../src/render/table.ts';
 import type { Terminal } from '../../src/render/terminal.ts';
 import { formatBytes, formatDuration } from '../../src/render/text.ts';
@@ -610,6 +610,29 @@ describe('the summary of a run', () => {
         sentRefunded: null,
       },
     ];
+    const posted = heldOrders.map((group) => ({ ...group, orders: 0, amount: null, sent: 1 }));
+    const unused = { line: 1, column: 'shade', value: null, reason: 'It is not used.', help: 'Rename it.' };
+    const alone = {
+      ...finished.counts,
+      rejected_rows: 0,
+      excluded: {},
+      entries: { ...finished.counts.entries, rejected: 0, held: 0 },
+      other_currency: 0,
+    };
+    expect(
+      describeOutcome(
+        {
+          finished: { ...finished, counts: alone },
+          report: {
+            ...report,
+            counts: alone,
+            doubts: 0,
+            details: { ...details, heldFiles: [], heldOrders: posted, codeProblems: [unused] },
+          },
+        },
+        renderOrders,
+      ),
+    ).toBe('finished; 1 column of codes.csv is not used and 1 posted order would be held today');
     const planned = { ...report, counts, details: { ...details, dispositions, heldOrders } };
     const text = renderSummary({ finished, report: planned, isPlan: true }, terminal);
     expect(text).toContain('Plan of attribute-orders: nothing was sent');

@@ -148,7 +148,7 @@ describe('every page', () => {
     shop.drop('june.csv', toCsv([{ id: 'A2' }]));
     await shop.run();
     expect((await get('/')).text).toMatch(
-      /<strong>Rows rejected<\/strong>.*? since <[^>]*>2026-03-04 05:06</,
+      /<strong>Rows rejected<\/strong>.*?since <time datetime="2026-03-04T05:06:07/,
     );
     await reject(2, 10_000);
     expect(await countShown()).toBe('10,000');

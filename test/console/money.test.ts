@@ -115,7 +115,7 @@ describe('the pages about money', () => {
     );
     // One deal without a rate hides neither the month nor the brand, and is named.
     expect(months).toContain(
-      'Orders of unknown cost are in <a href="/deals/DEALBEN">DEALBEN</a>. To make it known, add a row with the rate of the deal to statements.terms.',
+      'Orders of unknown cost are in <a href="/deals/DEALBEN">DEALBEN</a>. To make it known, run the mirror if it has not read these deals yet, or add a row with the rate of the deal to statements.terms. The next run then computes the cost.',
     );
     const byMonth = (await shop.cli('returns', '--by', 'month')).stdout;
     expect(byMonth).toMatch(/2025-12 +0 +0\.00 EUR +50\.00 EUR/);

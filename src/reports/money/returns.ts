@@ -117,7 +117,7 @@ export function explainUnknown(sums: readonly ReturnSum[]): readonly (string | D
   return [
     `${why} Orders of unknown cost are in `,
     ...deals.slice(0, NAMED_DEALS).flatMap((dealId, index) => [index === 0 ? '' : ', ', { dealId }]),
-    `${deals.length > NAMED_DEALS ? ' and other deals' : ''}. To make it known, ${remedies.join('; ')}. The next run then counts it.`,
+    `${deals.length > NAMED_DEALS ? ' and other deals' : ''}. To make it known, ${remedies.join('; ')}. The next run then computes the cost.`,
   ];
 }
 

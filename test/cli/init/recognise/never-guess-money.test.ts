@@ -223,6 +223,20 @@ test('other amounts beside a total are named with the reason for which they are 
   expect(proposed.text).toContain('# - "Discount Amount": its name means a discount, which is no revenue');
 });
 
+test('a column of a German till is named as the tax, or as what was bought, that it is', () => {
+  const proposed = propose(
+    ['Bestellnr', 'Status', 'Gutscheincode', 'Gesamt', 'MwSt', 'Artikel'],
+    [
+      ['1', 'paid', 'MIRA10', '20.00', '3.19', 'Seife'],
+      ['2', 'paid', '', '30.00', '4.79', 'Gesichtscreme'],
+    ],
+  );
+  if (!('layout' in proposed)) throw new Error(proposed.why);
+  const whyOf = (name: string) => proposed.columns.find(({ header }) => header === name)?.why;
+  expect(whyOf('MwSt')).toBe('its name means a tax, which is no revenue');
+  expect(whyOf('Artikel')).toBe('it names what was bought');
+});
+
 test('Dutch columns that no list has are found by their values, and the refunds are used', async () => {
   const rows = [
     'Nr;When;Toestand;Curr;Totaal;Terug;Korting;Bon;Klant;Openstaand',
