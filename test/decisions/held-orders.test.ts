@@ -2,8 +2,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
+import { jobKinds, loadConfig } from '../../jobs/index.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { decideHeld, describeDecision } from '../../src/decisions/decide-held.ts';
+import { observeProblems } from '../../src/monitoring/notify/observe-problems.ts';
+import { problemFinders } from '../../src/monitoring/notify/problems/index.ts';
 import { digestHeld, listHeldGroups } from '../../src/reports/held/held-orders.ts';
 import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
 
@@ -218,10 +221,35 @@ it('what was posted stays posted when its status is no longer known, and is said
   // The record says that the order is held, which leaves what it earns as it is.
   const adjustments = await shop.db.selectFrom('ledger.adjustments').select('kind').execute();
   expect(adjustments).toEqual([{ kind: 'held' }]);
+  const life = (await shop.cli('explain', 'order', '1')).stdout.replace(/\s+/g, ' ');
+  expect(life).toContain('held in run 2, still 10.00 EUR');
   expect((await shop.cli('status')).stdout).toContain('Posted, and held by the rules of today (1)');
   expect(describeDecision({ decision: 'exclude', groups: await listHeldGroups(shop.db) })).toBe(
     '1 order posted before (10.00 EUR) is never credited. What was posted stays posted.',
   );
+});
+
+it('the notice of held and of posted orders gives each their own reason', async () => {
+  const shop = await openWorkshop({ flow: flowOf() });
+  shop.drop('orders.csv', toCsv([{ id: '1' }]));
+  await shop.run();
+  shop.drop(
+    'later.csv',
+    toCsv([
+      { id: '1', status: 'mystery' },
+      { id: '2', status: 'puzzle' },
+    ]),
+  );
+  await shop.run();
+  const config = loadConfig(join(shop.folder, 'pipeline.yaml'), shop.env);
+  const finders = problemFinders.filter(({ kind }) => kind === 'orders_held');
+  const onTrouble = (_: unknown, error: unknown) => {
+    throw error;
+  };
+  const observed = await observeProblems(shop.db, { config, kinds: jobKinds, onTrouble }, finders);
+  const [held = '', posted = ''] = observed.problems[0]?.summary.split(' settles it. ') ?? [];
+  expect([held.includes('puzzle'), held.includes('mystery')]).toEqual([true, false]);
+  expect([posted.includes('puzzle'), posted.includes('mystery')]).toEqual([false, true]);
 });
 
 it('an order with a word that no list of its column has is held with column, word, amount and the setting to write', async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { monthAfter } from '../../src/core/time/month.ts';
 import { HEADER, openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { pdfText } from '../support/pdf-text.ts';
 import { runHere } from '../support/run-here.ts';
@@ -108,7 +109,7 @@ describe('a statement', () => {
     const closed = await shop.cli('statement', 'close', '--month', '2026-04', '--reason', 'paid out');
     expect([closed.exitCode, closed.stdout]).toEqual([
       0,
-      expect.stringMatching(/^The statement of 2026-04 is closed: 3 lines, SHA-256 [0-9a-f]{64}\./),
+      expect.stringMatching(/^The statement of 2026-04 is closed: 3 lines, SHA-256\s+[0-9a-f]{64}\./),
     ]);
     // What it leaves out is said once: a closed statement no longer knows.
     expect(closed.stdout).toMatch(/Pending: 1 order[\s\S]*DEALMIA +mia\.test +1 +50\.00 EUR/);
@@ -279,7 +280,9 @@ describe('closing a statement', () => {
     const shop = await openShop();
     const close = (month: string) => shop.cli('statement', 'close', '--month', month, '--reason', 'paid out');
     const thisMonth = new Date().toISOString().slice(0, 7);
-    expect((await close(thisMonth)).stderr).toContain(`${thisMonth} is not over.`);
+    const early = (await close(thisMonth)).stderr;
+    expect(early).toContain(`${thisMonth} is not over.`);
+    expect(early).toContain(`You can close it from ${monthAfter(thisMonth)}-01 on.`);
     expect((await close('2026-04')).exitCode).toBe(0);
     const again = await close('2026-04');
     expect([again.exitCode, again.stderr]).toEqual([
