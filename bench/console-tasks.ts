@@ -81,7 +81,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.read(/^\s*In open statements/);
   },
   'Which codes have no owner?': async (person) => {
-    await person.click(link(person, 'Assign the codes'));
+    await person.click(link(person, 'Give them an owner'));
     await person.click(link(person, 'NEWCODE'));
     await person.read(/has no owner/);
   },
