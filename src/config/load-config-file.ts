@@ -54,7 +54,8 @@ export function loadConfigFile(options: {
       .filter((issue) => !yaml.unresolved.some((path) => startsWith(issue.path, path)))
       .flatMap((issue) => explainIssue(issue, explained)),
   ];
-  const config = data === null ? null : toConfig(absolute, data, yaml.variables);
+  const config =
+    data === null ? null : toConfig(absolute, data, { variables: yaml.variables, env: options.env });
   const ofFiles: Problem[] = [];
   if (config !== null) {
     // One problem per place is enough: a value that is missing or does not fit is not also compared with
@@ -97,7 +98,7 @@ function namesIn(content: unknown, section: string): readonly string[] {
 
 function invalid(file: string, problems: readonly Problem[]): KnownError {
   // `codes.csv:2 valid_from`
-  const files = new Set(problems.map(({ where }) => where.replace(/:\d+.*$/s, '')));
+  const files = new Set(problems.map(({ where }) => where.split(/:\d/, 1)[0] ?? ''));
   const [only = file] = files.size === 1 ? files : [];
   const title = files.size > 1 ? 'The configuration' : only;
   return configurationError({

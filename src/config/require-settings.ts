@@ -1,21 +1,19 @@
 import { configurationError, type KnownError } from '../core/known-error.ts';
-import type { Environment } from './environment/read-variable.ts';
 import { shortPath } from './locate.ts';
 import type { ApiSettings, PipelineConfig } from './schema.ts';
 
 /**
  * Returns the service's settings for a command that sends. There is no default target.
  *
- * @param env where the configuration found its variables: a variable that is set, but blank, is named.
  * @throws KnownError `api_url_missing` or `api_key_missing` (exit 2).
  */
-export function requireService(config: PipelineConfig, env: Environment = process.env): ApiSettings {
+export function requireService(config: PipelineConfig): ApiSettings {
   const { url, key } = config.api;
   if (url !== '' && key !== '') return config.api;
   const missing = url === '' ? 'url' : 'key';
   const variable = `INFLUENCER_API_${missing.toUpperCase()}`;
   // Whoever copied .env.example, or ran init, has a file with the names alone.
-  if (config.variables.includes(variable) && env[variable]?.trim() === '')
+  if (config.blankVariables.includes(variable))
     throw configurationError({
       code: `api_${missing}_missing`,
       message: `No service is configured: ${variable} is blank.`,

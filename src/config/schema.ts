@@ -4,6 +4,7 @@ import { LANGUAGES } from '../core/text/language.ts';
 import { isDay } from '../core/time/day.ts';
 import { type ServiceDescription, serviceSchema } from '../service/description/schema.ts';
 import { consoleSchema, toConsoleSettings } from './console-fields.ts';
+import type { Environment } from './environment/read-variable.ts';
 import {
   anyNumber,
   camelCased,
@@ -279,9 +280,13 @@ const GRACE_BEYOND_A_REQUEST_SECONDS = 20;
 
 /**
  * @param path absolute path of the file.
- * @param variables names of the environment variables that the file refers to.
+ * @param options.variables names of the environment variables that the file refers to.
  */
-export function toConfig(path: string, file: PipelineFile, variables: readonly string[]) {
+export function toConfig(
+  path: string,
+  file: PipelineFile,
+  { variables, env }: { variables: readonly string[]; env: Environment },
+) {
   const folder = dirname(path);
   const resolvePath = resolverIn(folder);
   const hasCustomerKeys = (source: string): boolean => file.sources[source]?.customer_key === true;
@@ -293,6 +298,8 @@ export function toConfig(path: string, file: PipelineFile, variables: readonly s
   return {
     path,
     variables,
+    /** Those of them that the environment sets to nothing. */
+    blankVariables: variables.filter((name) => env[name]?.trim() === ''),
     api: { ...camelCased(ofApi), url: file.api.url.replace(/\/+$/, ''), description },
     database: {
       ...camelCased(file.database),

@@ -692,7 +692,7 @@ test('explain how to start the sandbox if a command that sends has no address', 
   const withoutKey = load(SPECIFIED, { INFLUENCER_API_URL: 'http://127.0.0.1:4010' });
   expect(refused(() => requireService(withoutKey)).code).toBe('api_key_missing');
   // A copy of .env.example, or what init writes, has the names alone.
-  const blank = refused(() => requireService(load(SPECIFIED), { INFLUENCER_API_URL: '' }));
+  const blank = refused(() => requireService(load(SPECIFIED, { INFLUENCER_API_URL: '' })));
   expect(blank.message).toBe('No service is configured: INFLUENCER_API_URL is blank.');
   expect(blank.help).not.toContain('name it: --env-file');
 });
