@@ -23,6 +23,7 @@ export async function isHeldFor(
   db: Database,
   { sources, readFor, code }: { sources: readonly string[]; readFor: ReadFor; code: string },
 ): Promise<boolean> {
+  if (sources.length === 0) return false;
   const found = await db
     .selectFrom('intake.source_files')
     .select('source_file_id')
