@@ -1307,7 +1307,7 @@ COMMENT ON COLUMN intake.clicks.stated_at IS 'When a file last stated another nu
 
 COMMENT ON COLUMN intake.clicks.job IS 'Job that decided whose it is; null before the first decision.';
 
-COMMENT ON COLUMN intake.clicks.outcome IS 'attributed; unattributed (nobody owns it); held (several own it; conflicting_states: a file that is held states another number, and nothing says which is newer; after_export: the day is after the export); excluded.';
+COMMENT ON COLUMN intake.clicks.outcome IS 'attributed; unattributed (nobody owns it); held (several own it; link_and_code or named_and_code: its code, its link and the influencer whom it names are of different ones; deal_of_another: the deal that it names belongs to another influencer; conflicting_states: a file that is held states another number, and nothing says which is newer; after_export: the day is after the export); excluded.';
 
 COMMENT ON COLUMN intake.clicks.reason IS 'Why it is not attributed; source_removed on attributed clicks: the job no longer reads their source, so nothing more of them is proposed.';
 

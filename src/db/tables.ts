@@ -281,7 +281,7 @@ export interface IntakeClicks {
    */
   matched_by: string | null;
   /**
-   * attributed; unattributed (nobody owns it); held (several own it; conflicting_states: a file that is held states another number, and nothing says which is newer; after_export: the day is after the export); excluded.
+   * attributed; unattributed (nobody owns it); held (several own it; link_and_code or named_and_code: its code, its link and the influencer whom it names are of different ones; deal_of_another: the deal that it names belongs to another influencer; conflicting_states: a file that is held states another number, and nothing says which is newer; after_export: the day is after the export); excluded.
    */
   outcome: 'attributed' | 'unattributed' | 'held' | 'excluded' | null;
   /**

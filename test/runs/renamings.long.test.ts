@@ -119,7 +119,9 @@ describe('a backfill is half done, and another name has', () => {
     ['the source', ['source']],
   ] as const)('%s: it goes on, and nothing that it sent counts as withdrawn', async (_, changed) => {
     const shop = await openWorkshop({ flow: flowOf([], START), api: 'concurrency: 1' });
-    shop.drop('1.csv', toCsv(['sent', 'doubtful', 'refused', 'waiting'].map((id) => ({ id }))));
+    // A backfill posts the oldest orders first.
+    const ids = ['sent', 'doubtful', 'refused', 'waiting'];
+    shop.drop('1.csv', toCsv(ids.map((id, at) => ({ id, placedAt: `2026-04-10T11:11:0${at}Z` }))));
     await shop.sandbox.setFaults([
       { kind: 'error_before', match: { body: { order_id: 'doubtful' } }, status: 500, text: 'Oops.' },
       { kind: 'error_before', match: { body: { order_id: 'refused' } }, status: 401, text: 'No.' },
@@ -136,7 +138,7 @@ describe('a backfill is half done, and another name has', () => {
     expect((await shop.cli('backfill', 'resume')).exitCode).toBe(6);
     expect(await shop.posted()).toEqual(['refused', 'sent', 'waiting']);
 
-    shop.drop('2.csv', toCsv([{ id: 'sent', status: 'cancelled' }]));
+    shop.drop('2.csv', toCsv([{ id: 'sent', status: 'cancelled', placedAt: '2026-04-10T11:11:00Z' }]));
     await shop.cli('run', job);
     expect(await shop.db.selectFrom('ledger.adjustments').select('kind').execute()).toEqual([
       { kind: 'cancelled' },

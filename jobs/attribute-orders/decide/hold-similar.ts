@@ -59,6 +59,11 @@ const codeOf = (decision: string) =>
 const amountOf = (order: string) =>
   sql`coalesce(${sql.ref(`${order}.total`)}, ${sql.ref(`${order}.subtotal`)})`;
 
+/** SQL that is true if the orders of a source have several times: one that all of them have tells none apart. */
+const tellsApart = (one: string) => sql`exists (
+          select from intake.orders other
+          where other.source = ${sql.ref(`${one}.source`)} and other.is_current and other.placed_at <> ${sql.ref(`${one}.placed_at`)})`;
+
 /** Ids of a source or a seed that differ only in how they are written. `similar_to` is null for plain ids, which nearly all are. */
 async function holdSpelled(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
   const isSeeded = await findSeeded(trx);
@@ -228,7 +233,7 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
       where o.placed_at is not null and ${isOpen(job, 'similar_order')} and ${isUnconfirmed('similar_id')}
     ),
     twins as materialized (
-      select w.source, w.order_id, w.source_file_id,
+      select w.source, w.order_id, w.source_file_id, w.placed_at,
         bool_or(extract(second from w.placed_at) <> 0 or ${isSameCustomer('o', 'x')} is true) as is_certain
       from own w
       join intake.orders x on x.placed_at = w.placed_at and ${amountOf('x')} = w.amount
@@ -244,11 +249,11 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
           select from intake.attributions a left join ledger.entries e on e.entry_id = a.entry_id
           where a.job = ${job} and a.source = x.source and a.order_id = x.order_id
             and ((n.order_id is null and a.outcome = 'attributed') or not ${neverSent})))
-      group by w.source, w.order_id, w.source_file_id
+      group by w.source, w.order_id, w.source_file_id, w.placed_at
     )
     update decided_orders d set ${held('similar_order')}
     from twins w
-    where w.source = d.source and w.order_id = d.order_id and (w.is_certain or (
+    where w.source = d.source and w.order_id = d.order_id and ${tellsApart('w')} and (w.is_certain or (
       ${statesTimes(sql`w.source_file_id`)}
       and 2 * (select count(*) from twins x where x.source_file_id = w.source_file_id)
         >= greatest(4, (select count(*) from own o where o.source_file_id = w.source_file_id))))`;
@@ -266,7 +271,7 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
   );
   await execute(trx)`
     with timed as materialized (
-      select d.source, d.order_id, o.source_file_id, count(*) over whole as orders,
+      select d.source, d.order_id, o.source_file_id, o.placed_at, count(*) over whole as orders,
         sum(${amountOf('o')}) over whole as all_parts, max(${amountOf('o')}) over whole as largest,
         row_number() over (partition by ${one} order by ${amountOf('o')} desc, o.order_version_id) as place,
         count(*) over (partition by ${one}, ${amountOf('o')}) as alike
@@ -275,11 +280,11 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
       window whole as (partition by ${one})
     ),
     doubled as (
-      select source_file_id from timed group by source_file_id having bool_and(alike % 2 = 0) and count(*) >= 4
+      select source_file_id from timed group by source_file_id having bool_and(alike = 2) and count(*) >= 4
     )
     update decided_orders d set ${held('may_be_part')}
     from timed t
-    where t.source = d.source and t.order_id = d.order_id and ${isOpen(job, 'may_be_part')} and (
+    where t.source = d.source and t.order_id = d.order_id and ${isOpen(job, 'may_be_part')} and ${tellsApart('t')} and (
       (t.orders > 2 and t.place > 1 and t.all_parts = 2 * t.largest)
       or (t.place % 2 = 0 and t.source_file_id in (select source_file_id from doubled)))`;
 }

@@ -179,5 +179,6 @@ describe('after a kill, the next run completes the work without losing customers
   });
 });
 
-const QUEUED = { status: 200, body: '{"message":"queued"}' };
+/** Also answers a look-up, which a message alone does not. */
+const QUEUED = { status: 200, body: '{"message":"taken","is_influencer":false}' };
 const NO_MATCH = { status: 200, body: '{"is_influencer":false}' };

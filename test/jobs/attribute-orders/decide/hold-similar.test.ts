@@ -1014,17 +1014,19 @@ describe('an order that another source of its platform states as cancelled', () 
 
 describe('an order that another file of its platform states under another id', () => {
   const AT = '2026-04-10T09:00:26Z';
+  /** A time that all orders of a source have tells none apart. */
+  const LATER = { placedAt: '2026-04-10T10:00:26Z', total: '99.00' };
   const KEY = '00000000-0000-4000-8000-000000000001';
   /** A posted order, what the next file states, and what is decided about it. */
   async function decidedNext(first: Given, next: Readonly<Record<string, Given>>) {
     const { context } = await openJob(newBrand(), 'shopify');
-    await state(context, { 501: { placedAt: AT, ...first } }, { revenue: 'subtotal' });
+    await state(context, { 501: { placedAt: AT, ...first }, 502: LATER }, { revenue: 'subtotal' });
     await context.prepare();
     await bring(context, 'accepted');
     await state(context, next, { revenue: 'subtotal' });
     const all = await decided(context);
     expect(all).toContain('501: attributed');
-    return all.filter((one) => !one.startsWith('501'));
+    return all.filter((one) => !one.startsWith('50'));
   }
 
   test.each<[string, Given, Given]>([
@@ -1088,11 +1090,17 @@ describe('an order that another file of its platform states under another id', (
     const { context } = await openJob(newBrand(), 'shopify');
     await context.read({ orders: [order('501', { codes: ['MIRA'], placedAt: AT })] });
     await state(context, { 901: { placedAt: AT } });
-    expect(await decided(context)).toEqual(['501: attributed', '901: held similar_order']);
+    expect(await decided(context)).toEqual(['501: attributed', '901: attributed']);
+    await state(context, { 502: LATER });
+    await state(context, { 902: LATER, 903: { placedAt: AT } });
+    expect((await decided(context)).filter((one) => one.includes('held'))).toEqual([
+      '902: held similar_order',
+      '903: held similar_order',
+    ]);
     const { context: two, shops } = await openJob(newBrand(), 'shopify', 'shopify');
     await state(two, { 501: { placedAt: AT } }, { shop: shops[0] });
-    await state(two, { 901: { placedAt: AT } }, { shop: shops[1] });
-    expect(await decided(two, shops[1])).toEqual(['901: held similar_order']);
+    await state(two, { 901: { placedAt: AT }, 502: LATER }, { shop: shops[1] });
+    expect(await decided(two, shops[1])).toEqual(['502: attributed', '901: held similar_order']);
   });
 
   test.each([
@@ -1100,7 +1108,7 @@ describe('an order that another file of its platform states under another id', (
     ['0501', 'similar_id'],
   ])('is credited once a person says that %s, held for %s, is another order', async (orderId, reason) => {
     const { context } = await openJob(newBrand(), 'shopify');
-    await state(context, { 501: { placedAt: AT } });
+    await state(context, { 501: { placedAt: AT }, 502: LATER });
     await state(context, { [orderId]: { placedAt: AT } });
     expect(await decided(context)).toContain(`${orderId}: held ${reason}`);
     await inTransaction(context.db, (trx) =>
@@ -1112,7 +1120,7 @@ describe('an order that another file of its platform states under another id', (
     );
     await context.attribute({ codes: RULES.codes, isBrandShared: false });
     expect((await decided(context)).toSorted()).toEqual(
-      [`${orderId}: attributed`, '501: attributed'].toSorted(),
+      [`${orderId}: attributed`, '501: attributed', '502: attributed'].toSorted(),
     );
   });
 });
@@ -1165,6 +1173,8 @@ describe('orders of one second that add up to another one', () => {
     ],
   ])('%s', async (_, orders, expected) => {
     const { context } = await openJob(newBrand(), 'shopify');
+    // A time that all orders of a source have tells none apart.
+    await state(context, { 9: { placedAt: '2026-04-10T10:00:26Z', total: '99.00' } });
     await state(context, orders);
     expect((await decided(context)).filter((one) => one.includes('held'))).toEqual(
       expected.map((id) => `${id}: held may_be_part`),
