@@ -4194,6 +4194,7 @@ CREATE TABLE intake.rejected_rows (
     first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
     order_id text,
     order_name text,
+    changed_at timestamp with time zone,
     CONSTRAINT rejected_rows_row_count_check CHECK ((row_count > 0))
 );
 
@@ -4224,6 +4225,8 @@ COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
 COMMENT ON COLUMN intake.rejected_rows.order_id IS 'Id of the order that the row states, if it can be read. A file that is read later and states the order settles the row. Null: unknown, or the file is not one of orders.';
 
 COMMENT ON COLUMN intake.rejected_rows.order_name IS 'Name of that order for people, or what groups its rows, if the row says it and it is not the id.';
+
+COMMENT ON COLUMN intake.rejected_rows.changed_at IS 'When the order last changed, as rows say that contradict each other about it. Infinity or null: not known. An order that changed later is not in doubt because of them.';
 
 CREATE TABLE intake.restated_orders (
     source_file_id bigint NOT NULL,

@@ -27,6 +27,8 @@ export type RejectedRow = {
   /** Id of the order that it states, and its name if that is another one. Omitted if they are not known. */
   readonly orderId?: string | null;
   readonly orderName?: string | null;
+  /** When the order last changed, if that is known although its rows contradict each other. Otherwise omitted. */
+  readonly changedAt?: string | null;
 };
 
 /** A row that describes the file, such as a total. It is no record of it. */

@@ -1432,6 +1432,10 @@ export interface IntakeOutreachCandidates {
 
 export interface IntakeRejectedRows {
   /**
+   * When the order last changed, as rows say that contradict each other about it. Infinity or null: not known. An order that changed later is not in doubt because of them.
+   */
+  changed_at: Timestamp | null;
+  /**
    * Machine name of the problem.
    */
   code: string;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { MissingRow, StagedOrder } from '../../src/core/order.ts';
+import { type MissingRow, type StagedOrder, UNKNOWN_AGE } from '../../src/core/order.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { NEWEST } from '../../src/intake/files/source-ages.ts';
 import { prune } from '../../src/privacy/prune.ts';
@@ -441,6 +441,38 @@ describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) =>
     expect(await doubtsOf(shop)).toEqual(['1 conflicting_states']);
     await shop.read({ orders: [order('1', { changedAt: '2026-04-10T10:00:00Z' })] }, { others });
     expect(await doubtsOf(shop)).toEqual(['1 -']);
+  });
+
+  test('is in doubt because of rows that contradict each other, unless they say that it changed since', async () => {
+    const others = { ...NEWEST, isByRow: true };
+    const at = (hour: number) => `2026-04-10T${hour}:00:00Z`;
+    const inOneBatch = (hour: number) => [{ rejected: [{ ...lost('1'), changedAt: at(hour) }] }];
+    const inTwo = (hour: number, other: object = {}) => [
+      { orders: [order('1', { total: '7.00', changedAt: at(hour) })] },
+      { orders: [order('1', { total: '6.00', changedAt: at(hour), ...other })] },
+    ];
+    for (const [given, doubt] of [
+      [inOneBatch(10), '-'],
+      [inOneBatch(11), 'newer_row_rejected'],
+      [inOneBatch(12), 'newer_row_rejected'],
+      [inTwo(10), '-'],
+      [inTwo(11), 'newer_row_rejected'],
+      // A number that was used again.
+      [
+        inTwo(10, { changedAt: '2026-04-10T09:00:00Z', placedAt: '2024-01-01T00:00:00Z' }),
+        'newer_row_rejected',
+      ],
+    ] as const) {
+      const shop = await openShop(database());
+      await shop.read({ orders: [order('1', { changedAt: at(11) })] }, { others });
+      await shop.read(given, { others });
+      expect(await doubtsOf(shop)).toEqual([`1 ${doubt}`]);
+    }
+    // Of an order that does not say when it changed, everything may be newer.
+    const shop = await openShop(database());
+    await shop.read({ orders: [order('1', { changedAt: UNKNOWN_AGE })] }, { others });
+    await shop.read(inOneBatch(10), { others });
+    expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected']);
   });
 });
 

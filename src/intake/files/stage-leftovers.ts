@@ -67,13 +67,13 @@ export function stageRejected(
     given: sql`
       line bigint, record bigint, code text, "column" text, value text, reason text, help text,
       "rowCount" integer,
-      "orderId" text, "orderName" text`,
+      "orderId" text, "orderName" text, "changedAt" timestamptz`,
     insert: sql`
       insert into intake.rejected_rows
         (source_file_id, line_no, record_no, code, column_name, value, reason, help, row_count, run_id,
-          order_id, order_name)
+          order_id, order_name, changed_at)
       select f.source_file_id, g.line, g.record, g.code, g."column", g.value, g.reason, g.help, g."rowCount",
         ${read.runId}::bigint,
-        g."orderId", g."orderName"`,
+        g."orderId", g."orderName", g."changedAt"`,
   });
 }

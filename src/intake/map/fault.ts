@@ -29,7 +29,7 @@ export function reject(
   run: Run,
   fault: Fault,
   at: { readonly column: string | null; readonly value: string | null },
-  order: Pick<RejectedRow, 'orderId' | 'orderName'> = {},
+  order: Pick<RejectedRow, 'orderId' | 'orderName' | 'changedAt'> = {},
 ): RejectedRow {
   const isHidden = at.column !== null && isOfPeople(at.column);
   return {

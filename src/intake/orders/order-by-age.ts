@@ -257,7 +257,7 @@ export async function doubtOutdated(
 
 /**
  * Stages the known orders again, in doubt, of which the file has a rejected row and states nothing else, unless a newer file
- * states them. A stronger doubt stays. If the file was read before, and only that reading has a rejected row of an order,
+ * states them, or rows that contradict each other say that they are older. A stronger doubt stays. If the file was read before, and only that reading has a rejected row of an order,
  * the order is staged without this doubt, unless another file has one that may be newer than its state. Call it once all
  * other rows of the file are settled, if it has a rejected row or was read before.
  *
@@ -273,6 +273,7 @@ export async function stageOutdated(
       select f.source, r.order_id, r.order_name,
         case when r.source_file_id = ${sourceFileId}::bigint then ${saidOf} end as said,
         min(r.line_no) as line_no, min(r.record_no) as record_no,
+        max(coalesce(r.changed_at, 'infinity')) as changed_at,
         bool_or(r.code = 'conflicting_rows' and r.source_file_id = ${sourceFileId}::bigint) as is_contradicted
       from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
       where r.source_file_id = any (array(
@@ -284,14 +285,15 @@ export async function stageOutdated(
     ),
     known as materialized (
       select order_version_id, min(line_no) as line_no, min(record_no) as record_no,
-        bool_or(is_contradicted) as is_contradicted,
+        max(changed_at) as changed_at, bool_or(is_contradicted) as is_contradicted,
         md5(string_agg(distinct said, ',' order by said)) as rejected
       from (
-        select c.order_version_id, l.line_no, l.record_no, l.said, l.is_contradicted from lost l
+        select c.order_version_id, l.line_no, l.record_no, l.said, l.changed_at, l.is_contradicted
+        from lost l
         cross join lateral (select c.order_version_id from intake.orders c
           where c.source = l.source and c.order_id = l.order_id and c.is_current limit 1) c
         union all
-        select c.order_version_id, l.line_no, l.record_no, l.said, l.is_contradicted
+        select c.order_version_id, l.line_no, l.record_no, l.said, l.changed_at, l.is_contradicted
         from lost l join intake.orders c on c.source = l.source and c.is_current and ${isNamed('c', 'l')}
       ) found
       group by 1
@@ -310,11 +312,12 @@ export async function stageOutdated(
     cross join lateral (select c.* from intake.orders c where c.order_version_id = k.order_version_id
       limit 1) c
     cross join lateral (${statedVersion}) s
-    where case when k.rejected is not null then k.rejected is distinct from c.rejected_hash
+    where case when k.rejected is not null
+          then k.rejected is distinct from c.rejected_hash and not ${isOlder(sql`k.changed_at`)}
         else c.doubt = ${OUTDATED} and not exists (
           select from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
           where (r.order_id = c.order_id or (${isNamed('c', 'r')})) and f.source = c.source
-            and f.state = 'sealed'
+            and f.state = 'sealed' and not ${isOlder(sql`r.changed_at`)}
             and (s.order_version_id = c.order_version_id or r.source_file_id > s.source_file_id)
             and not exists (
               select from intake.source_files later where later.source_file_id = f.superseded_by
@@ -327,6 +330,11 @@ export async function stageOutdated(
         select from intake.unchanged_orders u
         where u.source_file_id = ${sourceFileId}::bigint and c.order_version_id = any(u.order_version_ids)))
     order by c.order_version_id`;
+}
+
+/** SQL that is true if a row that last changed then is older than version `c`. */
+function isOlder(changedAt: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`coalesce(${changedAt} < c.changed_at and isfinite(c.changed_at), false)`;
 }
 
 /** SQL that is true if a rejected row whose id cannot be read has the name of an order. */

@@ -235,11 +235,13 @@ async function rejectContradictions(
     ),
     rejected as (
       insert into intake.rejected_rows
-        (source_file_id, line_no, record_no, code, reason, help, row_count, run_id, order_id, order_name)
+        (source_file_id, line_no, record_no, code, reason, help, row_count, run_id, order_id, order_name,
+          changed_at)
       select source_file_id, line_no, record_no, 'conflicting_rows',
         'The file states this order again on line ' || conflicting_line_no || ', with other content.',
         ${HELP},
-        row_count, ${options.runId}::bigint, order_id, coalesce(order_name, nullif(group_key, order_id))
+        row_count, ${options.runId}::bigint, order_id, coalesce(order_name, nullif(group_key, order_id)),
+        changed_at
       from taken
     )
     select count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,

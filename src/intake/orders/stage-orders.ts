@@ -164,7 +164,9 @@ const mergeByAge = sql`
             : sql`${sql.ref(column)} = ${newest}`;
         }),
       )},
-      changed_at = greatest(o.changed_at, g.changed_at)
+      -- Rows of two orders have no age in common.
+      changed_at = case when ${isPlacedApart('o', 'g')} then 'infinity'
+                        else greatest(o.changed_at, g.changed_at) end
   from given g where o.order_version_id = g.here_id and ${isHere}
   returning 1`;
 

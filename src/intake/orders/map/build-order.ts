@@ -86,10 +86,15 @@ export class OrderBuilder {
 
   build(open: OpenOrder): Built {
     const { key: groupKey, line, record, rowCount, fault } = open;
-    if (fault !== null) return { kind: 'fault', ...fault };
     const continuation = { groupKey, line, record, rowCount };
-    if (this.#isContinuation(open)) return { kind: 'continuation', continuation };
+    if (fault === null && this.#isContinuation(open)) return { kind: 'continuation', continuation };
     try {
+      if (fault !== null)
+        return {
+          kind: 'fault',
+          ...fault,
+          changedAt: fault.isContradiction === true ? this.#changeOf(open) : null,
+        };
       const order = this.#toOrder(open);
       this.#noteCurrency(open, order);
       return { kind: 'order', order };

@@ -21,6 +21,8 @@ export type Built =
       readonly fault: Fault;
       readonly column: string | null;
       readonly value: string | null;
+      /** When its rows last changed, if they only contradict each other. */
+      readonly changedAt?: StagedOrder['changedAt'];
     };
 
 /** Values that the source provides if its format lacks them, and what its settings add to an order. */

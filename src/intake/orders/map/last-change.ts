@@ -80,7 +80,7 @@ export function newestOf(states: readonly Built[]): Built {
   let doubt: OrderDoubt | null = null;
   const orders: StagedOrder[] = [];
   for (const built of states) {
-    if (built.kind === 'fault') return built;
+    if (built.kind === 'fault') return { ...built, changedAt: latestOf(states) };
     const one = built.kind === 'order' ? built.order : built.continuation;
     rowCount += one.rowCount;
     if (built.kind !== 'order') continue;
@@ -95,13 +95,13 @@ export function newestOf(states: readonly Built[]): Built {
   if (newest === undefined)
     return first?.kind === 'continuation'
       ? { ...first, continuation: { ...first.continuation, rowCount } }
-      : CONTRADICTION;
+      : contradictionOf(states);
   const isUnclear = orders.some(
     (one) =>
       one.contentHash !== newest.contentHash &&
       (ageOf(one) === ageOf(newest) || newest.changedAt === UNKNOWN_AGE),
   );
-  if (isUnclear) return CONTRADICTION;
+  if (isUnclear) return contradictionOf(states);
   // The end of the last row may be missing: then its time may be cut too.
   const contentHash =
     doubt === null || newest.doubt !== null ? newest.contentHash : `${newest.contentHash}:${doubt}`;
@@ -113,19 +113,32 @@ export function newestOf(states: readonly Built[]): Built {
   };
 }
 
+/** Returns when the newest of the states last changed, if that is known of all. */
+function latestOf(states: readonly Built[]): string {
+  if (states.length === MAX_STATES) return UNKNOWN_AGE;
+  const ages = states.map((built) =>
+    built.kind === 'continuation' ? UNKNOWN_AGE : ageOf(built.kind === 'order' ? built.order : built),
+  );
+  return ages.toSorted().at(-1) ?? UNKNOWN_AGE;
+}
+
 /** Instants sort as text, and `UNKNOWN_AGE` sorts after all of them. */
-function ageOf({ changedAt }: StagedOrder): string {
+function ageOf({ changedAt }: Partial<Pick<StagedOrder, 'changedAt'>>): string {
   return changedAt ?? UNKNOWN_AGE;
 }
 
-const CONTRADICTION: Built = {
-  kind: 'fault',
-  fault: {
-    code: 'conflicting_rows',
-    reason:
-      'Rows of this order state it differently, and the times of their last changes do not show which is newer.',
-    help: 'Keep the right row and remove the others, or export the file again. The tool does not guess.',
-  },
-  column: null,
-  value: null,
-};
+/** Rejects an order of which it is not known which state is the newest. */
+function contradictionOf(states: readonly Built[]): Built {
+  return {
+    kind: 'fault',
+    fault: {
+      code: 'conflicting_rows',
+      reason:
+        'Rows of this order state it differently, and the times of their last changes do not show which is newer.',
+      help: 'Keep the right row and remove the others, or export the file again. The tool does not guess.',
+    },
+    column: null,
+    value: null,
+    changedAt: latestOf(states),
+  };
+}

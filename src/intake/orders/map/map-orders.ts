@@ -376,7 +376,7 @@ function finishOrders(
       one.states === null ? builder.build(one) : newestOf(one.states.map((state) => builder.build(state)));
     if (built.kind === 'continuation') continuations.push(built.continuation);
     else if (built.kind === 'fault') {
-      const order = builder.statedBy(one);
+      const order = { ...builder.statedBy(one), changedAt: built.changedAt ?? null };
       for (const run of runsOf(one)) rejected.push(reject(run, built.fault, built, order));
       onRejected(one);
     } else {

@@ -39,7 +39,13 @@ export type OpenOrder = {
   /** Why it may not be whole, as far as its rows show. */
   doubt: OrderDoubt | null;
   /** The first fault that prevents the order from being built. */
-  fault: { readonly fault: Fault; readonly column: string; readonly value: string } | null;
+  fault: {
+    readonly fault: Fault;
+    readonly column: string;
+    readonly value: string;
+    /** True if its rows, each in its place, state it differently. */
+    readonly isContradiction?: boolean;
+  } | null;
 };
 
 /** Returns its rows, in all of its states, as runs of consecutive rows. */

@@ -274,7 +274,7 @@ export class OrderWindow {
     if (slot === undefined || isEqual || isSameId) return;
     if (isBlank(value)) order.values[at] = cell;
     else if (slot.merge === 'same')
-      order.fault ??= { fault: conflictingRows(line), column: slot.name, value: cell };
+      order.fault ??= { fault: conflictingRows(line), column: slot.name, value: cell, isContradiction: true };
     else if (slot.merge === 'all') this.#addMore(order, { slot: at, value: cell, line });
   }
 

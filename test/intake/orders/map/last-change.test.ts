@@ -45,6 +45,24 @@ describe('an order that a file states several times, with the times of its last 
   });
 });
 
+test.each([
+  [['1,10,paid,2026-04-10 09:00:00', '1,8,paid,2026-04-10 09:00:00'], '2026-04-10T09:00:00Z'],
+  [['1,10,paid,2026-04-10 09:00:00', '1,8,paid,2026-04-10T11:00:00+02:00'], '2026-04-10T09:00:00Z'],
+  // Another state of the order is newer than the rows that contradict each other.
+  [
+    ['1,10,paid,2026-04-10 09:00:00', '1,8,paid,2026-04-10 09:00:00', '1,5,paid,2026-04-10 10:00:00'],
+    '2026-04-10T10:00:00Z',
+  ],
+  [['1,10,paid,yesterday', '1,8,paid,yesterday'], 'infinity'],
+  [['1,10,paid,2026-04-10 09:00:00', '1,8,paid,yesterday'], 'infinity'],
+  // The cells of a row with a fault may be in the wrong columns.
+  [['1,8 or so,paid,2026-04-10 10:00:00'], null],
+  [['1,10,paid,2026-04-10 09:00:00', '1,8 or so,paid,2026-04-10 08:00:00'], 'infinity'],
+])('rows that contradict each other say when their order changed: %j', async (rows, changedAt) => {
+  const { rejected } = await mapText(`${[HEADER, ...rows].join('\n')}\n`, { source });
+  expect(new Set(rejected.map((one) => one.changedAt))).toEqual(new Set([changedAt]));
+});
+
 /** Rows of one order: when it was placed, and when it last changed. */
 async function placed(rows: readonly (readonly [placedAt: string, changedAt: string])[]) {
   const lines = rows.map(([at, changed], index) => `1,1${index},paid,${changed},${at}`);
