@@ -40,6 +40,9 @@ export function lockFolder(folder: string): () => void {
   };
 }
 
+/** The locks of this process. One that nothing refers to would be collected, and end. */
+const locks = new Set<DatabaseSync>();
+
 /**
  * Takes a lock that ends with this process, however it ends. Creates the file if it is missing; the file
  * stays empty.
@@ -55,7 +58,11 @@ export function lockFile(path: string): (() => void) | null {
     if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null;
     throw namePath(error, path);
   }
-  return () => lock.close();
+  locks.add(lock);
+  return () => {
+    locks.delete(lock);
+    lock.close();
+  };
 }
 
 /** @returns an empty string in the short time between taking the lock and writing the pid. */
