@@ -170,7 +170,8 @@ it('a late refusal settles the doubt about its own attempt, and none about an ea
 describe('a ledger entry in Postgres', () => {
   it('follows the state machine for any sequence of events, and its history folds to its state; a doubt is as old as its first doubtful claim, and a state as its change', async () => {
     const { db } = await setup();
-    const worker = await startWorker(db);
+    // The campaign `properties` takes longer than a lease, which no run renews here.
+    const worker = await startWorker(db, { ttlMs: 3_600_000 });
     let orders = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {

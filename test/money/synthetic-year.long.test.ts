@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 300_000 });
 const FLOW = `
 customers: {hash_key: "test-only-0123456789abcdef0123456789abcdef"}
 sources:
-  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC, customer_key: true, order_lines: true}
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC, customer_key: true, order_lines: true, limits: {max_cancelled_share: 1}}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
   mirror: {kind: mirror-account, refresh_after_hours: 0}

@@ -27,7 +27,8 @@ function ratesOf(posted: readonly Order[], tier: number): ReadonlyMap<Order, num
     const left = leftOf(order);
     if (code === 'BEN15') {
       // Of a month in which they count, his first order earns less than the others.
-      const month = new Date(at + WINDOW_DAYS * DAY_MS).getUTCMonth();
+      const counts = new Date(at + WINDOW_DAYS * DAY_MS);
+      const month = counts.getUTCFullYear() * 12 + counts.getUTCMonth();
       const before = ordersOfBen.get(month) ?? 0;
       if (left > 0) ordersOfBen.set(month, before + 1);
       rates.set(order, at < Date.UTC(YEAR, 2, 10) ? null : before > 0 ? 1_500 : 1_250);
@@ -377,9 +378,10 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     const fees = name === fee ? 20_000n : 0n;
     const cost = unrated + unlined > 0 ? null : commission + fees;
     withoutLines += unlined;
-    // The margin is in tenths of a percent, so the profit in ten-thousandths is cents × 425 / 10. Halves are
-    // rounded up.
-    const profit = cost === null ? null : (BigInt(net) * BigInt(MARGIN * 10) + 5n) / 10n - cost * 100n;
+    // The margin is in tenths of a percent, so the profit in hundred-thousandths is cents × 425, less the cost. Halves are
+    // rounded away from zero.
+    const exact = cost === null ? null : BigInt(net) * BigInt(MARGIN * 10) - cost * 1_000n;
+    const profit = exact === null ? null : (exact + (exact < 0n ? -5n : 5n)) / 10n;
     returns.push({
       month: `${month}-01`,
       deal_id: dealId,
