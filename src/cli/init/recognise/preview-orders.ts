@@ -476,7 +476,11 @@ function sumUp(
   } = Object.fromEntries(Map.groupBy(judged, ({ outcome }) => outcome));
   const named = judged.filter(({ outcome }) => outcome === 'credited' || outcome === 'held');
   const byCode = Map.groupBy(
-    named.flatMap((one) => one.order.codes.map((code) => ({ ...one, code }))),
+    // A code that an order has in two spellings counts once, as it is spelled first.
+    named.flatMap((one) => {
+      const codes = new Map(one.order.codes.toReversed().map((code) => [foldCode(code), code]));
+      return [...codes.values()].map((code) => ({ ...one, code }));
+    }),
     ({ code }) => foldCode(code),
   );
   return {

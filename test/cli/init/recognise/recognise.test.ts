@@ -62,6 +62,13 @@ test('compressed and re-encoded files are examined, and files of one kind and en
   expect(ordersOf(found, 2).preview.codes.map(({ code }) => code)).toEqual(['MÍA10']);
 });
 
+test('an order that has a code in two spellings is one order of this code', async () => {
+  const text = `${SHOPIFY}\n${ORDER.replace('MIA10', '"MIA10, mia10"')}\n`;
+  const { preview } = ordersOf(await look(folderWith({ 'orders.csv': text })));
+  expect(preview.sample).toMatchObject([{ codes: ['MIA10', 'mia10'] }]);
+  expect(preview.codes).toMatchObject([{ code: 'MIA10', orders: 1, revenue: [{ amount: '20.0000' }] }]);
+});
+
 test('names of columns in one encoding only show the encoding, and a few dates that do not exist do not hide a format', async () => {
   const text = ['注文番号,注文日時,合計金額,クーポンコード,ステータス,Items', ...ROWS_OF_JAPAN].join('\n');
   const found = await look(folderWith({ 'chumon.csv': encode(text, 'cp932') }));
