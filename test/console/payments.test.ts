@@ -70,6 +70,15 @@ it('the console proposes what the page showed, exports it, gives the file again,
   ]);
   expect(await saved.text()).toContain(IBANS.mia);
 
+  // What the file left out can only be in one of another kind: the first would be written again without it.
+  await sql`
+    insert into ops.payments (proposal_id, creator, currency, amount, reference, state)
+    values (1, 'zoe.test', 'USD', 1, 'LEFT-1', 'proposed')`.execute(shop.db);
+  const left = (await get(PATH)).text;
+  expect(left).toContain('Export 1 of proposal 1: 1.00 USD</button>');
+  expect([...left.matchAll(/<option value="(pain\.001|csv)"/g)].map(([, kind]) => kind)).toEqual(['csv']);
+  await sql`delete from ops.payments where reference = 'LEFT-1'`.execute(shop.db);
+
   const cancelled = await post(`${PATH}/cancel`, { payment: '1', reason: 'wrong' });
   expect([cancelled.status, textOf(cancelled.text)]).toEqual([
     409,

@@ -1,3 +1,4 @@
+import { FILE_KINDS, type FileKind } from '../../../core/money/payments.ts';
 import { formatAmounts, formatMoney, subtractMoney } from '../../../core/money.ts';
 import { monthBefore } from '../../../core/time/month.ts';
 import { readExportedAgain, readUnpaid } from '../../../decisions/pay.ts';
@@ -18,6 +19,11 @@ import { anchor, blockList, describeKnown, missing, noted, pagedTable, table } f
 import { idOf, monthOf, PAGE_ROWS, pageOf, textOf } from '../../read-query.ts';
 
 const PATH = '/money/payments';
+
+const KIND_NAMES: Readonly<Record<FileKind, string>> = {
+  'pain.001': 'pain.001 (SEPA, only EUR)',
+  csv: 'CSV',
+};
 
 /** What closed statements owe, the payments that were proposed of it, and what the bank said. */
 export const paymentsPage = definePage(PATH, async (visit) => {
@@ -77,17 +83,21 @@ ${
 function proposalPart(visit: Visit, { id, payments }: { id: string; payments: readonly Payment[] }): Html {
   const kinds = [...new Set(payments.flatMap(({ exportedAs }) => exportedAs ?? []))];
   const waiting = payments.filter(({ state }) => state === 'proposed');
+  // To export a kind again writes the payments of its first file, and none that waits.
+  const open = FILE_KINDS.filter((kind) => !kinds.includes(kind));
   return html`<h3>Proposal ${id}</h3>
 ${kinds.map((kind) => html`<p>${visit.may(`GET ${PATH}/file`) ? anchor(visit.link(`${PATH}/file`, { proposal: id, format: kind }), `Download the file as ${kind}`) : `Exported as ${kind}.`} It has bank data of creators.</p>`)}
 ${
   waiting.length === 0
     ? null
-    : actionForm(visit, `${PATH}/export`, {
-        hidden: { proposal: id },
-        fields: html`<label>File for the bank <select name="format"><option value="pain.001">pain.001 (SEPA)</option><option value="csv">CSV</option></select></label>`,
-        button: `Export ${formatCount(waiting.length)} of proposal ${id}: ${formatAmounts(waiting)}`,
-        confirm: 'From then on, the file may be at the bank.',
-      })
+    : open.length === 0
+      ? html`<p>${formatCount(waiting.length)} of its payments are in no file: ${formatAmounts(waiting)}. To pay them, cancel them and propose them again.</p>`
+      : actionForm(visit, `${PATH}/export`, {
+          hidden: { proposal: id },
+          fields: html`<label>File for the bank <select name="format">${open.map((kind) => html`<option value="${kind}">${KIND_NAMES[kind]}</option>`)}</select></label>`,
+          button: `Export ${formatCount(waiting.length)} of proposal ${id}: ${formatAmounts(waiting)}`,
+          confirm: 'From then on, the file may be at the bank.',
+        })
 }`;
 }
 
