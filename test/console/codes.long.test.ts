@@ -50,6 +50,11 @@ describe('codes in the console', () => {
     expect(textOf((await get('/codes/assign?job=orders&code=NOBODY')).text)).toMatch(
       /It is assigned to DEALZOE\. The next run of orders credits 1 order \(7\.00 EUR\) if its rules allow\./,
     );
+    const ofOrder = await get('/orders/shop/A3');
+    expect(textOf(ofOrder.text)).toContain(
+      'Not credited yet: the code NOBODY is assigned to DEALZOE. The next run of orders decides again.',
+    );
+    expect(ofOrder.text).not.toContain('>Assign the code<');
     expect(await shop.run()).toMatchObject({ finished: { counts: { entries: { accepted: 1 } } } });
     expect(await shop.posted()).toEqual(['A1', 'A2', 'A3']);
     // A second assigned code does not stop the job, and a known owner needs no confirmation.

@@ -84,14 +84,17 @@ export function listCodeUse(db: Database, { folded, days }: { folded: string; da
     order by day_utc`;
 }
 
+/** Condition: assignment `s` is in force, and no run of its job has matched the orders with its code since. */
+export const isNotMatchedYet = sql<boolean>`
+  (s.withdrawn_at is null and not exists (
+    select from ops.runs r
+    where r.job = s.job and r.started_at > s.assigned_at and r.status in ('ok', 'issues')))`;
+
 /** SQL for the owner of a row of reporting.code_days whom a person assigned and no run has matched yet. */
 const assignedTo = sql`(
   select max(coalesce(s.influencer_handle, s.deal_id, s.collab_id)) from intake.code_assignments s
   where carried_as = 'code' and s.job = code_days.job and s.code_folded = lower(code_days.code_folded)
-    and s.withdrawn_at is null
-    and not exists (
-      select from ops.runs r
-      where r.job = s.job and r.started_at > s.assigned_at and r.status in ('ok', 'issues')))`;
+    and ${isNotMatchedYet})`;
 
 /** Lists codes without an owner, for each currency those with the most revenue first. */
 export function listUnownedCodes(

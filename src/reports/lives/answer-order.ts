@@ -337,7 +337,18 @@ function answerBeforeStart({ job, backfill }: OrderAttribution): OrderAnswer {
   );
 }
 
-function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLife): OrderAnswer {
+function answerUnowned({ job, reason, owners, assigned }: OrderAttribution, life: OrderLife): OrderAnswer {
+  if (assigned !== null)
+    return answer(
+      'no_owner',
+      'yellow',
+      `Not credited yet: the code ${markLookAlikes(assigned.code)} is assigned to ${assigned.owner}. The next run of ${job} decides again.`,
+      {
+        label: 'See the code',
+        page: `/codes/assign?${new URLSearchParams({ job, code: assigned.code })}`,
+        command: `npx influencer-sync run ${shellWord(job)}`,
+      },
+    );
   const current = life.versions.find(({ isCurrent }) => isCurrent);
   const day = current?.placedAt == null ? null : formatInstant(current.placedAt).slice(0, 10);
   const [owner] = owners;

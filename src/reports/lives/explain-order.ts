@@ -5,9 +5,9 @@ import type { RejectedRowInFile } from '../../core/report.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
 import type { AgeBasis } from '../../core/time/file-age.ts';
-import { type Database, rowsOf } from '../../db/statement.ts';
+import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { minutesBetween, zoneStepsOf } from '../../intake/orders/order-columns.ts';
-import type { OwnedCode } from '../codes/list-codes.ts';
+import { isNotMatchedYet, type OwnedCode } from '../codes/list-codes.ts';
 import { listRejected } from '../files/list-rejected.ts';
 import { type HeldGroup, heldDecision, heldWord } from '../held/held-orders.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
@@ -64,6 +64,8 @@ export type OrderAttribution = {
   readonly claims: string | null;
   /** Owners of the codes of an order that nobody owns at its time: their time is over or has not begun. */
   readonly owners: readonly CodeOwner[];
+  /** The code of such an order that a person has assigned since; the next run matches it. Null: none. */
+  readonly assigned: { readonly code: string; readonly owner: string } | null;
   /** What a person decided about it while it is held (`HeldGroup`). */
   readonly decision: HeldGroup['decision'];
   /** The last backfill of the days of an order from before the start of the job; one that is not over comes first. */
@@ -234,7 +236,13 @@ async function readLife(
   const attributions: OrderAttribution[] = [];
   for (const one of await readAttributions(db, life))
     attributions.push(
-      one.outcome === 'unattributed' ? { ...one, owners: await readOwners(db, one.job, codes) } : one,
+      one.outcome === 'unattributed'
+        ? {
+            ...one,
+            owners: await readOwners(db, one.job, codes),
+            assigned: await readAssigned(db, one.job, codes),
+          }
+        : one,
     );
   return {
     ...life,
@@ -311,7 +319,7 @@ function readAttributions(db: Database, { source, orderId }: Of) {
           and coalesce(o.placed_at, o.paid_at) >= b.from_day::timestamp at time zone b.time_zone
           and coalesce(o.placed_at, o.paid_at) < (b.to_day + 1)::timestamp at time zone b.time_zone
         order by b.state in ('done', 'cancelled'), b.backfill_id desc limit 1) as backfill,
-      '{}'::text[] as owners
+      '{}'::text[] as owners, null::jsonb as assigned
     from jobs join intake.attributions a using (job)
     where a.source = ${source} and a.order_id = ${orderId}
     order by job`;
@@ -326,6 +334,15 @@ async function readOwners(db: Database, job: string, codes: readonly string[]) {
     from intake.codes c
     where job = ${job} and code_folded = any(${[...codes]}::text[])
     order by valid_to desc nulls first`;
+}
+
+async function readAssigned(db: Database, job: string, codes: readonly string[]) {
+  const assigned = await rowOf<{ readonly code: string; readonly owner: string }>(db)`
+    select s.code, coalesce(s.influencer_handle, s.deal_id, s.collab_id) as owner
+    from intake.code_assignments s
+    where s.job = ${job} and s.code_folded = any(${[...codes]}::text[]) and ${isNotMatchedYet}
+    order by s.assignment_id desc limit 1`;
+  return assigned ?? null;
 }
 
 async function readEntries(db: Database, { source, orderId }: Of): Promise<readonly EntryLife[]> {
