@@ -61,7 +61,9 @@ export function dispositionOfOrders(options: {
         reporting.without_addresses(
           case when e.entry_id is null then a.influencer_handle
             else coalesce(${postedTo('a')},
-              (select w.influencer_handle from reporting.deal_owners w where w.deal_id = e.deal_id))
+              (select w.influencer_handle from reporting.deal_owners w where w.deal_id = e.deal_id),
+              -- Before the mirror has read the deal that the answer named.
+              e.body::json ->> 'influencer_handle')
             end) as influencer_handle,
         coalesce(e.currency, a.currency, o.currency) as currency,
         coalesce(e.amount, a.amount, o.total, o.subtotal, 0) as amount

@@ -90,6 +90,17 @@ describe('the summary of a run', () => {
     expect(details.unownedCodesTotal).toBe(2);
   });
 
+  test('names the influencer to whom an order was sent, while only the answer has named the deal', async () => {
+    const { db } = await setup();
+    const { runId } = await seedRuns(db);
+    await sql`update ledger.entries set deal_id = 'D1' where order_id = '1001'`.execute(db);
+    const { details } = await summarise(db, runId);
+    expect(details.credits.find(({ dealId }) => dealId === 'D1')).toMatchObject({
+      influencer: 'mara.paints',
+      amount: '1234.5000',
+    });
+  });
+
   test('lists rejected rows, held files and doubts with their places and reasons', async () => {
     const { db } = await setup();
     const { runId, doubtId, lostId } = await seedRuns(db);
