@@ -39,6 +39,14 @@ it('the column and its word stay apart, whatever either contains', () => {
   expect(heldReason('unknown_test', OTHER_WORDS).fix).toContain('leave it out of the rule');
 });
 
+it('every reason for which the gate holds an order has words', () => {
+  const gate = readFileSync('jobs/attribute-orders/decide/gate.ts', 'utf8');
+  const reasons = [...gate.matchAll(/held: constant\('(\w+)'\)/g)].map(([, reason = '']) => reason);
+  expect(reasons).toContain('unknown_status');
+  // An order with a time of cancellation is excluded, never held.
+  expect(reasons.filter((reason) => !Object.hasOwn(HELD_REASONS, reason))).toEqual(['cancelled']);
+});
+
 it('every reason for which the ledger holds an entry has words', () => {
   const sources = globSync('src/ledger/{,evidence/}*.ts').map((file) => readFileSync(file, 'utf8'));
   // What holds an entry, up to the end of its clause: a reason, or a case with several.
