@@ -857,3 +857,16 @@ test('with a key, init refuses a brand that the account does not have, and names
   );
   expect(warned).not.toContain('the handle "mira.glow.test"');
 });
+
+test('the likely owner of a code is confirmed in the files, which a later run would keep', async () => {
+  const { run } = open({
+    'o.csv':
+      'order_id,order_revenue,currency,discount_codes,placed_at,status\n1,20.00,EUR,MIRA20,2026-10-01T10:00:00Z,paid\n',
+  });
+  const service = await startService();
+  const env = { INFLUENCER_API_URL: service.url, INFLUENCER_API_KEY: service.key };
+  const { stdout, stderr } = await run(['init', 'exports', '--brand', '4819', '--yes'], env);
+  expect(`${stdout} ${stderr}`.replace(/\s+/g, ' ')).toMatch(
+    /MIRA20 may belong to mira\.glow\.test: .* If so, write that into influencer_handle of its row in codes-without-owner\.csv, and move/,
+  );
+});

@@ -14,7 +14,7 @@ import { sumOrders } from '../../core/order.ts';
 import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
-import { shellWord, toPrintableLine } from '../../core/text/printable.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
 import { loadLayouts } from '../../intake/layout/load-layout.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
 import { searchBrands, searchDealflows } from '../../service/account.ts';
@@ -541,11 +541,12 @@ function finish(output: Output, finished: Finish): void {
     unowned > 0 &&
       hasOrders &&
       `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED_CODES} and move the rows into codes.csv.`,
+    // Not by `--owner`: a later run keeps the files that are written by now.
     ...proposals
       .slice(0, PROPOSALS_SHOWN)
       .map(
         ({ code, handle, dealId, evidence }) =>
-          `${toPrintableLine(maskAddresses(code))} may belong to ${toPrintableLine(handle ?? dealId)}: ${toPrintableLine(evidence)}. If so, ${handle === null ? '' : `write --owner ${shellWord(`${toPrintableLine(maskAddresses(code))}=${toPrintableLine(handle)}`)}, or `}move its row into codes.csv, without the last two columns.`,
+          `${toPrintableLine(maskAddresses(code))} may belong to ${toPrintableLine(handle ?? dealId)}: ${toPrintableLine(evidence)}. If so, write that into ${handle === null ? 'deal_id' : 'influencer_handle'} of its row in ${UNOWNED_CODES}, and move the row into codes.csv, without the last two columns.`,
       ),
     found.sources.some(({ examined }) => examined.kind === 'customers') &&
       !waysToSet('CUSTOMER_HASH_KEY').some((name) => (process.env[name] ?? '') !== '') &&
