@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { ZONE_HOURS, ZONE_MINUTES } from '../../../src/core/order.ts';
 import { rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { minutesBetween } from '../../../src/intake/orders/order-columns.ts';
+import { minutesBetween, statedAmount } from '../../../src/intake/orders/order-columns.ts';
 import { type AttributionRules, placesOf } from './decisions.ts';
 
 /**
@@ -27,10 +27,8 @@ export async function findZoneSteps(
 ) {
   const minutes = minutesBetween('a', 'b');
   const hours = sql.lit(ZONE_HOURS + 1);
-  const [step, what] = [
-    sql.lit(ZONE_MINUTES),
-    sql`coalesce(o.total, o.subtotal) as amount, o.currency, o.codes_folded`,
-  ];
+  const step = sql.lit(ZONE_MINUTES);
+  const what = sql`${statedAmount('o')} as amount, o.currency, o.codes_folded`;
   const orderedAt = sql`coalesce(o.placed_at, o.paid_at, o.first_seen_at)`;
   const bucket = sql`floor(extract(epoch from o.placed_at) / 3600 / ${hours})`;
   return rowsOf<{ source: string; other: string; step: number }>(trx)`

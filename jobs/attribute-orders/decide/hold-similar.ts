@@ -6,6 +6,7 @@ import {
   isOtherPurchase,
   isSameCustomer,
   minutesBetween,
+  statedAmount,
   statesTimes,
   zoneStepsOf,
 } from '../../../src/intake/orders/order-columns.ts';
@@ -55,14 +56,16 @@ const isCredited = sql`(
 const codeOf = (decision: string) =>
   sql`lower(regexp_replace(${sql.ref(`${decision}.matched_value`)}, '\\s', '', 'g'))`;
 
-/** SQL for the amount of an order, however the job counts it. */
-const amountOf = (order: string) =>
-  sql`coalesce(${sql.ref(`${order}.total`)}, ${sql.ref(`${order}.subtotal`)})`;
-
-/** SQL that is true if the orders of a source have several times: one that all of them have tells none apart. */
-const tellsApart = (one: string) => sql`exists (
+/**
+ * SQL for the sources of `orders` whose orders have several times: one that all of them have tells none apart. It is asked
+ * once for each source, because such a source is read to its end.
+ */
+const toldApart = (orders: string) => sql`(
+        select s.source
+        from (select source, min(placed_at) as placed_at from ${sql.table(orders)} group by source) s
+        where exists (
           select from intake.orders other
-          where other.source = ${sql.ref(`${one}.source`)} and other.is_current and other.placed_at <> ${sql.ref(`${one}.placed_at`)})`;
+          where other.source = s.source and other.is_current and other.placed_at <> s.placed_at))`;
 
 /** Ids of a source or a seed that differ only in how they are written. `similar_to` is null for plain ids, which nearly all are. */
 async function holdSpelled(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
@@ -225,7 +228,7 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
   await execute(trx)`
     with own as materialized (
       select d.source, d.order_id, d.order_version_id, p.platform, o.source_file_id, o.placed_at,
-        ${amountOf('o')} as amount
+        ${statedAmount('o')} as amount
       from decided_orders d
       join ${placesOf(sources)} on p.source = d.source
       join intake.orders o on o.order_version_id = d.order_version_id
@@ -236,7 +239,7 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
       select w.source, w.order_id, w.source_file_id, w.placed_at,
         bool_or(extract(second from w.placed_at) <> 0 or ${isSameCustomer('o', 'x')} is true) as is_certain
       from own w
-      join intake.orders x on x.placed_at = w.placed_at and ${amountOf('x')} = w.amount
+      join intake.orders x on x.placed_at = w.placed_at and ${statedAmount('x')} = w.amount
       join ${placesOf(sources, 'q')} on q.source = x.source and ledger.is_platform(q.platform, w.platform)
       join intake.orders o on o.order_version_id = w.order_version_id
       left join decided_orders n on n.source = x.source and n.order_id = x.order_id
@@ -253,7 +256,7 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
     )
     update decided_orders d set ${held('similar_order')}
     from twins w
-    where w.source = d.source and w.order_id = d.order_id and ${tellsApart('w')} and (w.is_certain or (
+    where w.source = d.source and w.order_id = d.order_id and w.source in ${toldApart('twins')} and (w.is_certain or (
       ${statesTimes(sql`w.source_file_id`)}
       and 2 * (select count(*) from twins x where x.source_file_id = w.source_file_id)
         >= greatest(4, (select count(*) from own o where o.source_file_id = w.source_file_id))))`;
@@ -272,9 +275,9 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
   await execute(trx)`
     with timed as materialized (
       select d.source, d.order_id, o.source_file_id, o.placed_at, count(*) over whole as orders,
-        sum(${amountOf('o')}) over whole as all_parts, max(${amountOf('o')}) over whole as largest,
-        row_number() over (partition by ${one} order by ${amountOf('o')} desc, o.order_version_id) as place,
-        count(*) over (partition by ${one}, ${amountOf('o')}) as alike
+        sum(${statedAmount('o')}) over whole as all_parts, max(${statedAmount('o')}) over whole as largest,
+        row_number() over (partition by ${one} order by ${statedAmount('o')} desc, o.order_version_id) as place,
+        count(*) over (partition by ${one}, ${statedAmount('o')}) as alike
       from decided_orders d join intake.orders o on o.order_version_id = d.order_version_id
       where d.outcome = 'attributed' and extract(second from o.placed_at) <> 0
       window whole as (partition by ${one})
@@ -284,7 +287,7 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
     )
     update decided_orders d set ${held('may_be_part')}
     from timed t
-    where t.source = d.source and t.order_id = d.order_id and ${isOpen(job, 'may_be_part')} and ${tellsApart('t')} and (
+    where t.source = d.source and t.order_id = d.order_id and ${isOpen(job, 'may_be_part')} and t.source in ${toldApart('timed')} and (
       (t.orders > 2 and t.place > 1 and t.all_parts = 2 * t.largest)
       or (t.place % 2 = 0 and t.source_file_id in (select source_file_id from doubled)))`;
 }

@@ -79,6 +79,11 @@ export function isSameCustomer(one: string, other: string): RawBuilder<boolean |
   return sql<boolean | null>`(case when ${aNo} is not distinct from ${bNo} then ${a} = ${b} end)`;
 }
 
+/** SQL for the amount of a version by which orders are compared, however a job counts their revenue. */
+export function statedAmount(version: string): RawBuilder<string | null> {
+  return sql<string | null>`coalesce(${sql.ref(`${version}.total`)}, ${sql.ref(`${version}.subtotal`)})`;
+}
+
 /** SQL for the minutes by which version `one` says that its order was placed later than `other` does. */
 export function minutesBetween(one: string, other: string): RawBuilder<number | null> {
   return sql<

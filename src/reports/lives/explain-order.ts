@@ -6,7 +6,7 @@ import { foldCode } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
 import type { AgeBasis } from '../../core/time/file-age.ts';
 import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
-import { minutesBetween, zoneStepsOf } from '../../intake/orders/order-columns.ts';
+import { minutesBetween, statedAmount, zoneStepsOf } from '../../intake/orders/order-columns.ts';
 import { isNotMatchedYet, type OwnedCode } from '../codes/list-codes.ts';
 import { listRejected } from '../files/list-rejected.ts';
 import { type HeldGroup, heldDecision, heldWord } from '../held/held-orders.ts';
@@ -372,7 +372,6 @@ function isHeldAsAlike({ outcome, reason }: OrderAttribution): boolean {
 function readAlike(db: Database, { source, orderId }: Of) {
   const reach = sql`make_interval(hours => ${sql.lit(ZONE_HOURS + 1)})`;
   const minutes = minutesBetween('x', 'o');
-  const amount = sql`coalesce(x.total, x.subtotal)`;
   return rowsOf<AlikeOrder>(db)`
     with recursive ${SOURCES}, ${JOBS},
     own as (
@@ -399,11 +398,11 @@ function readAlike(db: Database, { source, orderId }: Of) {
       from own o join intake.orders x on x.is_current and x.currency = o.currency
         and x.codes_folded is not distinct from o.codes_folded
         and coalesce(x.placed_at, x.paid_at, x.first_seen_at) between o.placed_at - ${reach} and o.placed_at + ${reach}
-      where x.placed_at = o.placed_at or (${amount} = coalesce(o.total, o.subtotal)
+      where x.placed_at = o.placed_at or (${statedAmount('x')} = ${statedAmount('o')}
         and (abs(${minutes}) < 1 or ${zoneStepsOf(minutes)} is not null))
     )
     select x.source, x.order_id as "orderId", x.order_name as "orderName", x.placed_at as "placedAt",
-      ${amount}::text as amount, x.currency, d.state
+      ${statedAmount('x')}::text as amount, x.currency, d.state
     from own o
     cross join alike
     join intake.orders x on x.order_version_id = alike.order_version_id
@@ -414,6 +413,6 @@ function readAlike(db: Database, { source, orderId }: Of) {
       where a.source = x.source and a.order_id = x.order_id
       order by is_of_job desc, e.entry_id nulls last limit 1) d on true
     where d.is_of_job or abs(${minutes}) < 2 * 24 * 60
-    order by d.is_of_job desc nulls last, abs(${minutes}) nulls last, ${amount} desc nulls last, x.source, x.order_id
+    order by d.is_of_job desc nulls last, abs(${minutes}) nulls last, ${statedAmount('x')} desc nulls last, x.source, x.order_id
     limit 10`;
 }
