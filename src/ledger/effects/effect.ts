@@ -35,8 +35,6 @@ export type EffectKind = {
    * doubt.
    */
   readAcceptance(answer: Readonly<Record<string, unknown>>): Acceptance | null;
-  /** Words that usual answers contain, though they leave other requests in doubt. Omitted: none. */
-  readonly usualWords?: readonly string[];
   /** Finds figures or names in an answer that its request cannot have led to, to follow the status. */
   findContradiction?(
     answer: Readonly<Record<string, unknown>>,
@@ -75,22 +73,6 @@ export function namesItsDeal(answer: Readonly<Record<string, unknown>>): Accepta
   const collabId = readId(answer.collab_id);
   return dealId === null && collabId === null ? null : { dealId, collabId };
 }
-
-/** Words of a usual answer to what the service works through later, and where it skips what it has. */
-export const usualInQueue: readonly string[] = [
-  ...['queued', 'pending', 'processing', 'scheduled', 'later'],
-  ...[
-    'already',
-    'duplicate',
-    'duplicated',
-    'duplicates',
-    'exist',
-    'exists',
-    'existing',
-    'ignored',
-    'skipped',
-  ],
-];
 
 const LONGEST_ID = 200;
 

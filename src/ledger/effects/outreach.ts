@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { bodySql } from './body-sql.ts';
-import { type EffectKind, keyOf, usualInQueue } from './effect.ts';
+import { type EffectKind, keyOf } from './effect.ts';
 
 /** A batch of influencers who are added to an outreach campaign. */
 export const outreach: EffectKind = {
@@ -11,8 +11,6 @@ export const outreach: EffectKind = {
   namesDeal: false,
   ifRepeated:
     'it skips the influencers who are in the outreach, according to its specification; if it does not, they may be contacted twice',
-  // Its counts say how many were added.
-  usualWords: [...usualInQueue, 'added'],
   readAcceptance({ total_added: added, duplicates_ignored: duplicates }) {
     if (!Number.isSafeInteger(added)) return null;
     const known = Number.isSafeInteger(duplicates) ? `, ${duplicates} already in the account` : '';

@@ -1,9 +1,9 @@
 import type { Exchange, Verdict } from '../../core/http/exchange.ts';
 import { isObject, parseJson, parseObject } from '../../core/json/exact-json.ts';
 import type { Outcome } from '../../core/ledger.ts';
-import { judge } from '../../service/description/verdict.ts';
+import { contract } from '../../service/contract.ts';
+import { findDoubt, judge } from '../../service/description/verdict.ts';
 import { parseRetryAfter } from '../../service/retry-after.ts';
-import { usualInQueue } from '../effects/effect.ts';
 import { findOther } from '../effects/find-other.ts';
 import { isUnclearProfile } from './read-profile.ts';
 
@@ -71,7 +71,7 @@ export function classify(exchange: Exchange, options: ClassifyOptions): Outcome 
     return {
       kind: 'in_doubt',
       httpStatus: status,
-      reason: `HTTP ${status} ${findDoubt(verdict) ?? 'that does not say yes'}`,
+      reason: `HTTP ${status} ${verdict.doubts?.[0]?.why ?? 'that does not say yes'}`,
     };
   const message = verdict.reason;
   if (isRefusal(status, text, { verdict, isRepeatable, isDivisible }))
@@ -108,11 +108,6 @@ function statedTime(date: string | string[] | undefined): Date | null {
   return Number.isNaN(time.getTime()) ? null : time;
 }
 
-/** The first doubt of an answer that is about none of the words that its operation usually answers. */
-export function findDoubt({ doubts = [] }: Verdict, usualWords: readonly string[] = []): string | undefined {
-  return doubts.find(({ word }) => word === null || !usualWords.includes(word))?.why;
-}
-
 /** Says that there is nothing, and that nothing is missing. */
 const NO_CONTENT = 204;
 
@@ -140,14 +135,11 @@ export function readBatchAnswer(text: string, verdict: Verdict, sent: string): S
   const { message, success } = answer;
   if (success === undefined && (typeof message !== 'string' || message.trim() === ''))
     return { kind: 'nothing', why: 'without a message or success' };
-  const doubt = findDoubt(verdict, usualInQueue);
+  const doubt = findDoubt(verdict, contract.identify_influencers);
   if (doubt !== undefined) return { kind: 'nothing', why: doubt };
   const other = findOther(parseObject(sent) ?? {}, answer);
   return other === null ? said : { kind: 'nothing', why: `that names another ${other} than the request` };
 }
-
-/** Words with which a service says that it knows no such person. */
-const usualWithoutMatch = ['no', 'not', 'unknown', 'exist', 'exists'];
 
 /**
  * Reads the answer to a look-up: JSON that says clearly whether somebody is an influencer. No body says so only if the
@@ -166,7 +158,7 @@ export function readLookupAnswer(
   if (answer === undefined) return NOTHING;
   const why = isUnclearProfile(answer)
     ? 'that does not say whether this is an influencer'
-    : findDoubt(verdict, usualWithoutMatch);
+    : findDoubt(verdict, contract.identify_influencers_real_time);
   if (why !== undefined && !verdict.isStated) return { kind: 'nothing', why };
   const other = isObject(answer) ? findOther(asked, answer) : null;
   return other === null ? { kind: 'taken' } : { kind: 'nothing', why: `that names another ${other}` };

@@ -2,11 +2,12 @@ import type { Exchange, Verdict } from '../../core/http/exchange.ts';
 import { isObject, parseObject } from '../../core/json/exact-json.ts';
 import type { ClaimedEntry, Effect, Outcome } from '../../core/ledger.ts';
 import type { Client } from '../../service/client.ts';
-import { judge } from '../../service/description/verdict.ts';
+import { operationOf } from '../../service/contract.ts';
+import { findDoubt, judge } from '../../service/description/verdict.ts';
 import { type Acceptance, namesItsDeal } from '../effects/effect.ts';
 import { findOther, isOther } from '../effects/find-other.ts';
 import { effects } from '../effects/index.ts';
-import { classify, findDoubt, type Said } from './classify.ts';
+import { classify, type Said } from './classify.ts';
 
 /** Posts a claimed entry once, and resolves to its outcome. */
 export type Send = (entry: ClaimedEntry) => Promise<Outcome>;
@@ -58,7 +59,8 @@ export function readAnswer(
   const acceptance = kind.readAcceptance(answer ?? {}) ?? (verdict.isStated ? statedYes(request) : null);
   if (acceptance === null) return { kind: 'nothing', why: 'that does not name what was credited' };
   if (!verdict.isStated) {
-    const why = findDoubt(verdict, kind.usualWords) ?? kind.findContradiction?.(answer ?? {}, request);
+    const why =
+      findDoubt(verdict, operationOf(kind.operation)) ?? kind.findContradiction?.(answer ?? {}, request);
     if (why !== undefined) return { kind: 'nothing', why };
     const other = findOther(request, answer ?? {});
     if (other !== null) return { kind: 'nothing', why: `that names another ${other} than the request` };

@@ -41,6 +41,7 @@ export const accountSearchOperations = {
     }),
     response: listing,
     repeatable: true,
+    usualWords: 'any',
     description: 'Finds deals by the name or handle of their influencer. Endpoints, Account search.',
   }),
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { brandId, brandIdInQuery, emailAddress, webAddress } from './fields.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, wordsOfQueue } from './operation.ts';
 
 export const identifyOperations = {
   identify_influencers: defineOperation({
@@ -20,6 +20,7 @@ export const identifyOperations = {
       success: z.boolean().optional().describe('Only in one variant.'),
     }),
     repeatable: true,
+    usualWords: wordsOfQueue,
     description:
       'Queues contacts. Those who are influencers appear after some minutes, or at the latest after an hour. Endpoints, Identify influencers; Limits.',
   }),
@@ -40,6 +41,8 @@ export const identifyOperations = {
       is_verified: z.boolean().nullish(),
     }),
     repeatable: true,
+    // It knows no such person.
+    usualWords: ['no', 'not', 'unknown', 'exist', 'exists'],
     description:
       'Identifies one influencer by e-mail address, and answers at once. Which query members are required: not shown. Endpoints, Identify influencers.',
   }),

@@ -9,7 +9,7 @@ import {
   platform,
   text,
 } from './fields.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, wordsOfQueue } from './operation.ts';
 
 export const importOperations = {
   create_deal: defineOperation({
@@ -72,6 +72,8 @@ export const importOperations = {
       status: z.int(),
     }),
     repeatable: false,
+    // Its counts say how many were added.
+    usualWords: [...wordsOfQueue, 'added'],
     credits: '0.04 search credits for each influencer added; duplicates are skipped',
     description:
       'Adds influencers to an outreach campaign, which may send mail to them. Endpoints, Import influencers; Limits.',

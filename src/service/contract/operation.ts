@@ -56,14 +56,37 @@ export type Operation<
   readonly response: Response;
   /** Whether sending the request twice does no harm. False if the specification does not say. */
   readonly repeatable: boolean;
+  /**
+   * Words with which it usually answers, though they leave other requests in doubt. `any`: a search that finds nothing
+   * says so in many ways.
+   */
+  readonly usualWords: readonly string[] | 'any';
   /** What the operation costs, in the words of section Limits; null if it costs nothing. */
   readonly credits: string | null;
   /** One sentence, then the section of the specification that it is taken from. */
   readonly description: string;
 };
 
-/** What an operation need not state: most send the key, cost nothing, and have one path. */
-type Default = 'otherPaths' | 'sendsKey' | 'credits' | 'query' | 'body';
+/** Words with which the service answers what it works through later, and where it skips what it has. */
+export const wordsOfQueue: readonly string[] = [
+  'queued',
+  'pending',
+  'processing',
+  'scheduled',
+  'later',
+  'already',
+  'duplicate',
+  'duplicated',
+  'duplicates',
+  'exist',
+  'exists',
+  'existing',
+  'ignored',
+  'skipped',
+];
+
+/** What an operation need not state: most send the key, cost nothing, have one path, and answer in no words of doubt. */
+type Default = 'otherPaths' | 'sendsKey' | 'usualWords' | 'credits' | 'query' | 'body';
 
 /** Defines an operation and keeps the exact types of its schemas. Without a query or body, it has none. */
 export function defineOperation<
@@ -78,6 +101,7 @@ export function defineOperation<
   const defaults = {
     otherPaths: [],
     sendsKey: true,
+    usualWords: [],
     credits: null,
     query: null as Query,
     body: null as Body,

@@ -4,7 +4,7 @@ import { accountSearchOperations } from '../contract/account-search.ts';
 import { type Move, moveMembers, putAt, valueAt } from './member-paths.ts';
 import { findNextPage, firstPage } from './pages.ts';
 import { type OperationDescription, type ServiceDescription, specifiedService } from './schema.ts';
-import { judge } from './verdict.ts';
+import { findDoubt, judge } from './verdict.ts';
 
 /*
  * The one place where the contract's words and the service's words meet. The client writes requests in the words of
@@ -111,8 +111,7 @@ export function fromServiceAnswer(
     items: items.length,
     path: described.path ?? accountSearchOperations[operation].path,
   });
-  // A search that finds nothing says so with words of doubt.
-  const doubt = operation === 'autocomplete' ? undefined : read.verdict.doubts?.[0]?.why;
+  const doubt = findDoubt(read.verdict, accountSearchOperations[operation]);
   return { ...read, list: { items, next, ...(doubt !== undefined && { doubt }) } };
 }
 

@@ -1,5 +1,6 @@
 import type { AnswerDoubt, Verdict } from '../../core/http/exchange.ts';
 import { hasRepeatedMember, isObject, numberText, parseJson } from '../../core/json/exact-json.ts';
+import type { Operation } from '../contract/operation.ts';
 import { readErrorText } from '../read-error.ts';
 import { memberAt, valueAt } from './member-paths.ts';
 import { type ServiceDescription, type Sign, type StatedYes, specifiedService } from './schema.ts';
@@ -54,6 +55,15 @@ export function judge(
   const reason = readErrorText(text, answers.reasons);
   const kind = answers.doubt.includes(status) && sign === null ? 'unclear' : (sign?.kind ?? 'other');
   return { ...about, kind, isOwnWord: isObject(parsed) && reason !== null, reason };
+}
+
+/** The first doubt of an answer that is about none of the words with which its operation usually answers. */
+export function findDoubt(
+  { doubts = [] }: Verdict,
+  { usualWords }: Pick<Operation, 'usualWords'>,
+): string | undefined {
+  if (usualWords === 'any') return undefined;
+  return doubts.find(({ word }) => word === null || !usualWords.includes(word))?.why;
 }
 
 /** What a description says of answers, in the form in which each answer is compared with it. */
