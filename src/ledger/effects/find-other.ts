@@ -7,13 +7,26 @@ type Members = Readonly<Record<string, unknown>>;
  * are compared with what the answer accepts (`readAnswer`).
  */
 const EXACT = [
-  ...['brand_id', 'dealflow_id', 'outreach_id', 'influencer_ids', 'order_id', 'order_revenue'],
-  ...['increase_clicks', 'code_perc', 'commission_perc'],
+  'brand_id',
+  'dealflow_id',
+  'outreach_id',
+  'influencer_ids',
+  'order_id',
+  'order_revenue',
+  'increase_clicks',
+  'code_perc',
+  'commission_perc',
 ];
 /** Names, whose case does not matter. */
 const NAMES = [
-  ...['influencer_handle', 'platform', 'order_platform', 'currency', 'country_code', 'code'],
-  ...['influencer_email', 'influencer_list'],
+  'influencer_handle',
+  'platform',
+  'order_platform',
+  'currency',
+  'country_code',
+  'code',
+  'influencer_email',
+  'influencer_list',
 ];
 
 /**
