@@ -17,7 +17,7 @@ export type Act = (action: (output: Output) => Ended, command: Command) => () =>
 export type Means = {
   readonly output: Output;
   /** Reads the configuration, and opens the database for each piece of work. @see openCommand */
-  open(how?: { readonly saysOfTerms?: boolean }): Promise<Opened>;
+  open(how?: { readonly warnsOfTerms?: boolean }): Promise<Opened>;
   /** The command itself, from which the others are found. */
   readonly self: Command;
 };

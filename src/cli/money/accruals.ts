@@ -15,7 +15,7 @@ export const accrualsCommand = defineCommand({
     const { describeAccruals, readAccruals, renderAccrualsCsv, sumAccruals } = await import(
       '../../reports/payments/accruals.ts'
     );
-    const { config, read } = await open({ saysOfTerms: false });
+    const { config, read } = await open({ warnsOfTerms: false });
     const { statements } = config;
     const month = given ?? monthBefore(new Date(), statements.timeZone);
     const rules = loadStatementRules(statements);

@@ -50,7 +50,7 @@ const voidCommand = defineCommand({
     const { describeVoid } = await import('../../reports/money/leaks.ts');
     const code = foldCode(written);
     const reason = dryRun ? '' : requireReason(given, 'in the terms and in the audit');
-    const { config, read, decide } = await open({ saysOfTerms: false });
+    const { config, read, decide } = await open({ warnsOfTerms: false });
     const now = new Date();
     const [leak = null] = await read((db) => findLeaks(db, { now, code }));
     const day = from ?? leak?.began?.to;

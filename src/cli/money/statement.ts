@@ -317,7 +317,7 @@ export const statementCommand = defineCommand({
       throw usageError('--creator is for the document of a deal.', 'Add --deal, and --format pdf or html.');
     if (options.format === 'pdf' && output.terminal.isInteractive)
       throw usageError('A PDF cannot be shown in a terminal.', 'Write it to a file: add > statement.pdf');
-    const { config, read } = await open({ saysOfTerms: false });
+    const { config, read } = await open({ warnsOfTerms: false });
     const month = options.month ?? monthBefore(new Date(), config.statements.timeZone);
     const broken = findBrokenRules(config.statements);
     const whole = await read(

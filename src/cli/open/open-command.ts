@@ -22,13 +22,13 @@ export type Opened = {
  * codes.csv or terms.csv with mistakes, what only reads works and says so; with a mistake in codes.csv, nothing is
  * changed.
  *
- * @param options.saysOfTerms false for a command that itself says what is wrong with terms.csv.
+ * @param options.warnsOfTerms false for a command that itself says what is wrong with terms.csv.
  * @throws KnownError about the configuration (exit 2).
  */
 export async function openCommand(
   output: Output,
   options: ConfigOptions,
-  { saysOfTerms = true }: { saysOfTerms?: boolean } = {},
+  { warnsOfTerms = true }: { warnsOfTerms?: boolean } = {},
 ): Promise<Opened> {
   const { openConfig, reading, warnOfBrokenFiles, warnOfBrokenTerms, withDatabase } = await import(
     './open-config.ts'
@@ -52,7 +52,7 @@ export async function openCommand(
     read(work) {
       if (!isWarned) {
         warnOfBrokenFiles(broken, output);
-        if (saysOfTerms) warnOfBrokenTerms(config, output);
+        if (warnsOfTerms) warnOfBrokenTerms(config, output);
       }
       isWarned = true;
       return withDatabase(config, work, reading(output));
