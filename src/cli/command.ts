@@ -169,7 +169,8 @@ export function addCommand(parent: Command, definition: CommandDefinition, act: 
   if (notes !== undefined) command.addHelpText('after', `\n${notes}`);
   for (const one of commands) addCommand(command, one, act);
   if (action === undefined) return;
-  command.action(act((output) => action(meansOf(command, output), givenTo(command)), command));
+  // `Given` follows from the parameters that Commander has read.
+  command.action(act((output) => action(meansOf(command, output), givenTo(command) as never), command));
 }
 
 function meansOf(self: Command, output: Output): Means {
@@ -184,13 +185,12 @@ function meansOf(self: Command, output: Output): Means {
 }
 
 /** The options and arguments of a command line by their names, as Commander has read them. */
-function givenTo(command: Command): never {
+function givenTo(command: Command): Readonly<Record<string, unknown>> {
   const { registeredArguments, processedArgs } = command;
   const named = registeredArguments.flatMap((one, at) =>
     processedArgs[at] === undefined ? [] : [[one.name(), processedArgs[at]] as const],
   );
-  // `Given` follows from the same parameters.
-  return { ...command.opts<ConfigOptions>(), ...Object.fromEntries(named) } as never;
+  return { ...command.opts(), ...Object.fromEntries(named) };
 }
 
 function addParameter(

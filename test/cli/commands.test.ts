@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import type { Command } from 'commander';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
@@ -77,6 +78,18 @@ describe('help of the commands', () => {
     expect(names.slice(0, everyDay.length)).toEqual(everyDay);
     const known = createProgram(() => async () => {}).commands.map((command) => command.name());
     expect([...names].sort()).toEqual(known.filter((name) => name !== 'complete-words').sort());
+  });
+
+  test('has no argument with the name of an option, or with a hyphen: an action is given both by their names', () => {
+    const within = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(within)];
+    const misnamed = within(createProgram(() => async () => {})).flatMap((command) => {
+      const options = command.options.map((option) => option.attributeName());
+      return command.registeredArguments
+        .map((argument) => argument.name())
+        .filter((name) => options.includes(name) || name.includes('-'))
+        .map((name) => `${command.name()} <${name}>`);
+    });
+    expect(misnamed).toEqual([]);
   });
 
   test('is searched by help: commands, pages and errors, and what is named exactly is shown', async () => {
