@@ -1,10 +1,8 @@
-import { basename } from 'node:path';
 import type { StatementSettings } from '../config/schema.ts';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError } from '../core/known-error.ts';
 import { foldHandle } from '../core/text/fold.ts';
 import { isLanguage, LANGUAGES, type Language } from '../core/text/language.ts';
-import { describeProblems, readSheet, readSheetFile, type Sheet } from '../core/text/read-sheet.ts';
+import { loadSheet, type Sheet } from '../core/text/read-sheet.ts';
 
 /** To whom the statements of a deal or a creator go: one row of creators.csv. Only what people wrote is known. */
 export type Addressee = {
@@ -78,31 +76,12 @@ const CREATORS: Sheet<Column, Addressee> = {
  */
 export function loadCreators({ creators: path }: Pick<StatementSettings, 'creators'>): readonly Addressee[] {
   if (path === null) return [];
-  const unusable = (message: string, help: string, more: object = {}): KnownError =>
-    new KnownError({
-      code: 'creators_unusable',
-      message,
-      where: path,
-      help,
-      safe: 'Nothing was sent.',
-      exitCode: EXIT.configuration,
-      ...more,
-    });
-  const { text } = readSheetFile(path, ({ isMissing, cause }) =>
-    isMissing
-      ? unusable(
-          'The file of creators cannot be read.',
-          'Check the path in statements.creators, and that this user may read the file.',
-          { cause },
-        )
-      : unusable('The file of creators is not UTF-8.', 'Save it as "CSV UTF-8".', { cause }),
-  );
-  const { rows, problems } = readSheet(text, CREATORS);
-  if (problems.length > 0)
-    throw unusable('Rows of the file of creators cannot be used.', 'Correct them and try again.', {
-      problems: describeProblems(problems, basename(path)),
-    });
-  return rows;
+  return loadSheet(path, CREATORS, {
+    what: 'file of creators',
+    setting: 'statements.creators',
+    unusable: (details) =>
+      configurationError({ code: 'creators_unusable', safe: 'Nothing was sent.', ...details }),
+  });
 }
 
 /** Finds the row for a deal, else that of its creator. Null if nobody wrote one. */

@@ -15,6 +15,7 @@ import {
 } from '../core/text/read-sheet.ts';
 import { isDay } from '../core/time/day.ts';
 import { lastDayOf } from '../core/time/month.ts';
+import { isCurrency } from '../intake/values/parse-currency.ts';
 import { includes, isConditional, statesRate } from './conditions.ts';
 import type { Exchange, ExchangeRate } from './convert-lines.ts';
 import { LAST_DAY } from './schedule-terms.ts';
@@ -126,8 +127,6 @@ export const TERMS_COLUMNS = [
 ] as const;
 type TermsColumn = (typeof TERMS_COLUMNS)[number];
 
-/** A code that is none would silently make an amount of its own, which nobody pays. */
-const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 /** Columns with an amount in the currency of the row, and those with a condition; `tier` is only beside one of them. */
 const AMOUNTS = [
   'flat',
@@ -245,7 +244,8 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
     );
   const currency = cell('currency').toUpperCase();
   const [amount] = amounts;
-  if (amount !== undefined && !CURRENCIES.has(currency))
+  // A code that is none would silently make an amount of its own, which nobody pays.
+  if (amount !== undefined && !isCurrency(currency))
     return refuse(
       'currency',
       currency !== ''

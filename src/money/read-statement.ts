@@ -349,39 +349,26 @@ export async function readStatement(
 ): Promise<Statement> {
   const closed = await readClosed(db, month, dealId);
   if (closed !== null) return closed;
-  const { lines, carried, uncounted, held, unknownFees } = await inSets(
-    db,
-    { month, rules },
-    async (trx, kept) => {
-      const all = linesOf(rules, { month, dealId }, kept);
-      const counted = await rowsOf<StatementLine>(trx)`
-      ${all}
-      select ${columns}
-      from (select *, earned_amount - closed_before as amount from lines) l
-      where amount <> 0 ${inOrder}`;
-      const others = await rowsOf<UncountedOrders>(trx)`${all} ${uncountedOrders(month)}`;
-      return {
-        lines: counted,
-        uncounted: others,
-        carried: minimumsOf(rules, month).length === 0 ? [] : await readCarried(trx, all),
-        held: await listHeld(trx),
-        unknownFees: await listUnknownFees(trx, { month, rules, dealId }),
-      };
-    },
-  );
   const { timeZone, returnWindowDays } = rules;
-  return {
-    month,
-    closed: null,
-    exchange: null,
-    timeZone,
-    returnWindowDays,
-    lines,
-    carried,
-    uncounted,
-    held,
-    unknownFees,
-  };
+  return inSets(db, { month, rules }, async (trx, kept) => {
+    const all = linesOf(rules, { month, dealId }, kept);
+    return {
+      month,
+      closed: null,
+      exchange: null,
+      timeZone,
+      returnWindowDays,
+      lines: await rowsOf<StatementLine>(trx)`
+        ${all}
+        select ${columns}
+        from (select *, earned_amount - closed_before as amount from lines) l
+        where amount <> 0 ${inOrder}`,
+      uncounted: await rowsOf<UncountedOrders>(trx)`${all} ${uncountedOrders(month)}`,
+      carried: minimumsOf(rules, month).length === 0 ? [] : await readCarried(trx, all),
+      held: await listHeld(trx),
+      unknownFees: await listUnknownFees(trx, { month, rules, dealId }),
+    };
+  });
 }
 
 /** Lists the fees of an open month that are not paid, because their deal or code is unknown. */

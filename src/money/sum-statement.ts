@@ -61,6 +61,14 @@ export type StatementSums = Omit<Statement, 'lines'> & {
   readonly days: readonly Pick<StatementLine, 'amount' | 'currency' | 'dueOn'>[];
 };
 
+/** The deals to sum: those after one, of one currency, or one. */
+type Page = {
+  readonly limit: number;
+  readonly after: string | null;
+  readonly currency: string | null;
+  readonly dealId: string | null;
+};
+
 type Month = { readonly month: string; readonly rules: StatementRules };
 
 /**
@@ -192,19 +200,7 @@ async function readSums(
  */
 function sumsOfLines(
   lines: Lines,
-  {
-    month,
-    limit,
-    after,
-    currency,
-    dealId,
-  }: {
-    month: string | null;
-    limit: number;
-    after: string | null;
-    currency: string | null;
-    dealId: string | null;
-  },
+  { month, limit, after, currency, dealId }: Page & { month: string | null },
 ): RawBuilder<unknown> {
   const isWanted = sql`(${currency}::text is null or l.currency = ${currency}) and (${dealId}::text is null or l.deal_id = ${dealId})`;
   const sums = sql`
@@ -414,7 +410,7 @@ const WHY = sql`case standing when 'new' then 'pending' else standing end`;
  */
 function sumsOfKept(
   { rules, month, kept }: { rules: StatementRules; month: string; kept: Kept },
-  { limit, after, currency }: { limit: number; after: string | null; currency: string | null },
+  { limit, after, currency }: Page,
 ): RawBuilder<unknown> {
   const first = sql`${`${month}-01`}::date`;
   const isWanted = sql`(${currency}::text is null or currency = ${currency})`;

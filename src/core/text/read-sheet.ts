@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { type CsvError, parse } from 'csv-parse/sync';
-import type { KnownError, Problem, RowProblem } from '../known-error.ts';
+import type { KnownError, KnownErrorDetails, Problem, RowProblem } from '../known-error.ts';
 import { quoteCell } from './csv-cell.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { foldHeader } from './fold.ts';
@@ -28,6 +29,8 @@ export type Sheet<Column extends string, Row> = {
   readonly mayBePadded: boolean;
   /** What to write instead of an e-mail address, which refuses its row. Null: `readRow` judges addresses. */
   readonly insteadOfAddress: string | null;
+  /** Whether problems show no value of a cell, because all of them are personal. */
+  readonly isPersonal?: boolean;
   /** @returns null if the row does not count. If that is a mistake, `refuse` has recorded it. */
   readonly readRow: (row: SheetRow<Column>) => Row | null;
 };
@@ -184,6 +187,44 @@ export function readSheetFile(
   }
 }
 
+/**
+ * Loads a file of the configuration of which one bad row refuses the whole.
+ *
+ * @param options.what what it is, such as `file of creators`, and the `setting` that names it.
+ * @throws what `unusable` creates.
+ */
+export function loadSheet<Column extends string, Row>(
+  path: string,
+  sheet: Sheet<Column, Row>,
+  {
+    what,
+    setting,
+    unusable,
+  }: { what: string; setting: string; unusable: (details: UnusableSheet) => KnownError },
+): readonly Row[] {
+  const where = path;
+  const { text } = readSheetFile(path, ({ isMissing, cause }) =>
+    isMissing
+      ? unusable({
+          message: `The ${what} cannot be read.`,
+          where,
+          help: `Check the path in ${setting}, and that this user may read the file.`,
+          cause,
+        })
+      : unusable({ message: `The ${what} is not UTF-8.`, where, help: 'Save it as "CSV UTF-8".', cause }),
+  );
+  const { rows, problems } = readSheet(text, sheet);
+  if (problems.length === 0) return rows;
+  throw unusable({
+    message: `Rows of the ${what} cannot be used.`,
+    where,
+    help: 'Correct them and try again.',
+    problems: describeProblems(problems, basename(path)),
+  });
+}
+
+type UnusableSheet = Pick<KnownErrorDetails, 'message' | 'where' | 'help' | 'problems' | 'cause'>;
+
 /** Maximum number of problems that are listed at once. A file of another kind has one in each row. */
 const SHOWN = 20;
 
@@ -226,7 +267,8 @@ function readCells<Column extends string, Row>(
   const cell = (column: string): string => cells[names.indexOf(column)]?.trim() ?? '';
   const refuse = (column: string, reason: string, help: string): null => {
     const value = cell(column);
-    problems.push({ line, column, value: value === '' || hasAddress(value) ? null : value, reason, help });
+    const isHidden = sheet.isPersonal === true || value === '' || hasAddress(value);
+    problems.push({ line, column, value: isHidden ? null : value, reason, help });
     return null;
   };
   const withAddress = names.find((_, index) => hasAddress(cells[index] ?? ''));

@@ -1,9 +1,8 @@
-import { basename } from 'node:path';
 import type { StatementSettings } from '../../config/schema.ts';
-import { configurationError, type KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 import { isBic, parseIban } from '../../core/money/iban.ts';
 import { foldHandle } from '../../core/text/fold.ts';
-import { describeProblems, readSheet, readSheetFile, type Sheet } from '../../core/text/read-sheet.ts';
+import { loadSheet, type Sheet } from '../../core/text/read-sheet.ts';
 
 /** The account of a creator for one currency: one row of payees.csv. It is personal, so it is never stored or logged. */
 export type Payee = {
@@ -29,6 +28,7 @@ const PAYEES: Sheet<(typeof COLUMNS)[number], Payee> = {
   mayHaveOthers: false,
   mayBePadded: true,
   insteadOfAddress: 'Name the creator by handle or deal, and the account by its holder.',
+  isPersonal: true,
   readRow({ cell, refuse, isRepeated }) {
     const creator = foldHandle(cell('creator'));
     if (creator === '')
@@ -72,33 +72,12 @@ const PAYEES: Sheet<(typeof COLUMNS)[number], Payee> = {
 export function loadPayees({ payments }: Pick<StatementSettings, 'payments'>): readonly Payee[] {
   const { payees: path } = payments;
   if (path === null) return [];
-  const unusable = (message: string, help: string, more: object = {}): KnownError =>
-    configurationError({
-      code: 'payees_unusable',
-      message,
-      where: path,
-      help,
-      safe: 'Nothing was changed.',
-      ...more,
-    });
-  const { text } = readSheetFile(path, ({ isMissing, cause }) =>
-    isMissing
-      ? unusable(
-          'The file with bank data cannot be read.',
-          'Check the path in statements.payments.payees, and that this user may read the file.',
-          { cause },
-        )
-      : unusable('The file with bank data is not UTF-8.', 'Save it as "CSV UTF-8".', { cause }),
-  );
-  const { rows, problems } = readSheet(text, PAYEES);
-  if (problems.length > 0)
-    throw unusable('Rows of the file with bank data cannot be used.', 'Correct them and try again.', {
-      problems: describeProblems(
-        problems.map((problem) => ({ ...problem, value: null })),
-        basename(path),
-      ),
-    });
-  return rows;
+  return loadSheet(path, PAYEES, {
+    what: 'file with bank data',
+    setting: 'statements.payments.payees',
+    unusable: (details) =>
+      configurationError({ code: 'payees_unusable', safe: 'Nothing was changed.', ...details }),
+  });
 }
 
 /** Finds the account of a deal, else of its creator, for a currency. Null if nobody wrote one. */

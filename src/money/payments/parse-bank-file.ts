@@ -239,6 +239,7 @@ const sheetUntil = (lastDay: string): Sheet<(typeof BANK_CSV)[number], Found> =>
   mayHaveOthers: true,
   mayBePadded: false,
   insteadOfAddress: null,
+  isPersonal: true,
   readRow({ cell, refuse }) {
     const kind = cell('type').toLowerCase();
     if (kind !== 'paid' && kind !== 'returned')
@@ -281,7 +282,5 @@ function parseCsv(
   const { rows, problems, missingColumns } = readSheet(text, sheetUntil(lastDay));
   if (missingColumns.length > 0)
     throw unreadable(`The file is no camt.053, and as CSV it lacks ${missingColumns.join('; ')}.`);
-  // Cells of an account are nobody's business in a log.
-  const silent = problems.map((problem) => ({ ...problem, value: null }));
-  return { bookings: withKeys(rows), announced: 0, problems: describeProblems(silent, where) };
+  return { bookings: withKeys(rows), announced: 0, problems: describeProblems(problems, where) };
 }

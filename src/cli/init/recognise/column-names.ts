@@ -16,6 +16,7 @@ import {
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
+import { isCurrency as isCurrencyCode } from '../../../intake/values/parse-currency.ts';
 
 /*
  * What the names of columns and the words in a column of states mean, by the lists of config/words.yaml. A name counts
@@ -191,11 +192,9 @@ export function isInMinorUnits(header: string): boolean {
   );
 }
 
-const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
-
 /** True for the code of a currency, in any case. */
 export function isCurrency(code: string): boolean {
-  return CURRENCIES.has(code.toUpperCase());
+  return isCurrencyCode(code.toUpperCase());
 }
 
 /** True for the code of a currency that is a word or a name as well: `CUP`, `BOB`. */
