@@ -56,6 +56,17 @@ type Wording = {
   readonly choices?: readonly Choice[];
 };
 
+/** The wording of a question with a few answers. */
+function among(choices: readonly Choice[]): Pick<Wording, 'value' | 'isValid' | 'fault' | 'choices'> {
+  const values = choices.map(({ value }) => value);
+  return {
+    value: values.join('|'),
+    isValid: (value) => values.includes(value),
+    fault: `Write ${values.join(' or ')}.`,
+    choices,
+  };
+}
+
 /** A shorter text is no reason. */
 const MIN_REASON = 10;
 
@@ -97,40 +108,32 @@ export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   },
   dateOrder: {
     flag: '--date-order',
-    value: 'MDY|DMY',
     help: 'No date in the files has a day after the 12th.',
     ask: (source) => `Is the month (MDY) or the day (DMY) first in the dates of ${source}?`,
-    isValid: (value) => value === 'MDY' || value === 'DMY',
-    fault: 'Write MDY or DMY.',
-    choices: [
+    ...among([
       { value: 'MDY', label: 'the month: 4/5 is the 5th of April' },
       { value: 'DMY', label: 'the day: 4/5 is the 4th of May' },
-    ],
+    ]),
   },
   decimalMark: {
     flag: '--decimal-mark',
-    value: '.|,',
     ask: (source) =>
       `Which mark is before the decimals of amounts in ${source}? No amount shows it: 1.250 may be 1250.`,
     help: 'A point or a comma. The other mark then separates thousands.',
-    isValid: (value) => value === '.' || value === ',',
-    fault: 'Write a point or a comma.',
-    choices: [
+    ...among([
       { value: '.', label: 'a point: 1.250 is less than 2' },
       { value: ',', label: 'a comma: 1.250 is 1250' },
-    ],
+    ]),
+    fault: 'Write a point or a comma.',
   },
   consent: {
     flag: '--consent',
-    value: 'not_recorded',
     ask: (source, about) =>
       about === ''
         ? `${source} does not say who has consented. Did every customer in it agree to be contacted?`
         : `${source} says who has refused (${about}), but not who has consented. May all others be submitted?`,
     help: 'If so: --consent not_recorded. Otherwise leave this export out.',
-    isValid: (value) => value === 'not_recorded',
-    fault: 'Write not_recorded.',
-    choices: [{ value: 'not_recorded', label: 'yes: all customers, or all others, may be contacted' }],
+    ...among([{ value: 'not_recorded', label: 'yes: all customers, or all others, may be contacted' }]),
   },
   missingColumns: {
     flag: '--missing-columns',
@@ -143,25 +146,19 @@ export const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   },
   status: {
     flag: '--status',
-    value: 'any',
     ask: (source) => `No column of ${source} says which orders were paid. Does every order in it count?`,
     help: 'If so: --status any. Otherwise export the status too, or name its column: --column "NAME=status".',
-    isValid: (value) => value === 'any',
-    fault: 'Write any.',
-    choices: [{ value: 'any', label: 'every order in it was paid' }],
+    ...among([{ value: 'any', label: 'every order in it was paid' }]),
   },
   renewals: {
     flag: '--renewals',
-    value: 'credit|exclude',
     ask: (source, about) =>
       `${about} with a code, link or influencer ${about.startsWith('1 ') ? 'renews a subscription' : 'renew subscriptions'} (source ${source}). Are renewals credited, too?`,
     help: 'If so: --renewals credit. If only first orders are: --renewals exclude.',
-    isValid: (value) => value === 'credit' || value === 'exclude',
-    fault: 'Write credit or exclude.',
-    choices: [
+    ...among([
       { value: 'exclude', label: 'no: only the first order of a subscription counts' },
       { value: 'credit', label: 'yes: each renewal counts, too' },
-    ],
+    ]),
   },
 };
 
