@@ -9,7 +9,7 @@ import { errorCode } from '../../core/error-code.ts';
 import { refusal } from '../../core/known-error.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
-import { joinLines } from '../../core/text/wrap.ts';
+import { joinLines, type Lines } from '../../core/text/wrap.ts';
 import { renderCsv } from '../../render/csv.ts';
 import type { Answers } from './answers.ts';
 import type { CodeOwner, ProposedOwner } from './find-owners.ts';
@@ -165,7 +165,7 @@ function pipelineText({ sources, answers, dealflows, folder }: ComposeOptions): 
     ],
     '',
     'sources:',
-    sources.flatMap((source) => sourceLines(source, answers.sources.get(source.name) ?? NOTHING, folder)),
+    sources.map((source) => sourceLines(source, answers.sources.get(source.name) ?? NOTHING, folder)),
     '',
     'jobs:',
     jobLines(sources, answers, dealflows),
@@ -182,7 +182,7 @@ function isOfCustomers({ examined }: RecognisedSource): boolean {
   return examined.kind === 'customers';
 }
 
-function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: string): readonly string[] {
+function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: string): Lines {
   const { name, encoding, examined, proof, proposed } = source;
   const { dateOrder = 'open', decimalMark = 'open' } = examined.kind === 'orders' ? examined : {};
   const known =
@@ -212,15 +212,14 @@ function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: str
     examined.kind === 'orders' && answer.missingColumns !== null ? [...examined.missing.keys()] : [];
   return [
     `  ${name}:`,
-    ...settings.flatMap(([key, value, comment]) =>
-      value === null ? [] : `    ${key}: ${scalar(value)}${comment === undefined ? '' : ` # ${comment}`}`,
+    settings.map(
+      ([key, value, comment]) =>
+        value !== null && `    ${key}: ${scalar(value)}${comment === undefined ? '' : ` # ${comment}`}`,
     ),
-    ...(missing.length === 0
-      ? []
-      : [
-          '    missing_columns:',
-          ...missing.map((name) => `      ${quote(name)}: ${quote(answer.missingColumns ?? '')}`),
-        ]),
+    missing.length > 0 && [
+      '    missing_columns:',
+      missing.map((name) => `      ${quote(name)}: ${quote(answer.missingColumns ?? '')}`),
+    ],
   ];
 }
 
@@ -250,10 +249,10 @@ function jobLines(
   sources: readonly RecognisedSource[],
   answers: Answers,
   dealflows: readonly Dealflow[],
-): readonly string[] {
+): Lines {
   const brandOf = brandsOf(answers);
-  return jobKinds.flatMap(({ kind, starter }) => {
-    if (starter === undefined) return [];
+  return jobKinds.map(({ kind, starter }) => {
+    if (starter === undefined) return null;
     const { reads, comment, settings = [] } = starter;
     const names = sources.filter(({ examined }) => examined.kind === reads).map(({ name }) => name);
     const isAny = (name: string): boolean => answers.sources.get(name)?.status === 'any';
@@ -278,25 +277,20 @@ function jobLines(
         ...(at > 0 && group.some(isAny) ? ['any-status'] : []),
         ...(at > 0 && group.some(isFirstOnly) ? ['first-orders'] : []),
       ].join('-');
-    return groups.flatMap((group, at) => [
+    return groups.map((group, at) => [
       `  ${nameOf(group, at)}:${comment === undefined ? '' : ` # ${comment}`}`,
       `    kind: ${kind}`,
-      ...(reads === null
-        ? []
-        : [
-            `    source: ${group.length === 1 ? group[0] : `[${group.join(', ')}]`}`,
-            `    brand_id: ${brandOf(group[0])}`,
-          ]),
-      ...(group.some(isAny)
-        ? ['    include: any # the export does not say which orders were paid: all count']
-        : []),
-      ...(group.some(isFirstOnly)
-        ? ['    renewals: exclude # of a subscription, only the first order counts']
-        : group.some((name) => renewalsOf(name) !== null)
-          ? ['    renewals: credit # each renewal of a subscription counts, too']
-          : []),
-      ...settings.map((line) => `    ${line}`),
-      ...(reads === 'creators' ? dealflowLines(dealflows, brandOf(group[0])) : []),
+      reads !== null && [
+        `    source: ${group.length === 1 ? group[0] : `[${group.join(', ')}]`}`,
+        `    brand_id: ${brandOf(group[0])}`,
+      ],
+      group.some(isAny) && '    include: any # the export does not say which orders were paid: all count',
+      group.some(isFirstOnly)
+        ? '    renewals: exclude # of a subscription, only the first order counts'
+        : group.some((name) => renewalsOf(name) !== null) &&
+          '    renewals: credit # each renewal of a subscription counts, too',
+      settings.map((line) => `    ${line}`),
+      reads === 'creators' && dealflowLines(dealflows, brandOf(group[0])),
     ]);
   });
 }

@@ -5,7 +5,7 @@ import { sumOrders } from '../../core/order.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { inShellQuotes, toPrintableLine } from '../../core/text/printable.ts';
-import { joinLines } from '../../core/text/wrap.ts';
+import { joinLines, type Lines } from '../../core/text/wrap.ts';
 import { renderTable } from '../../render/table.ts';
 import type { Terminal } from '../../render/terminal.ts';
 import { formatCount, plural } from '../../render/text.ts';
@@ -46,13 +46,13 @@ export function renderSource(source: RecognisedSource, terminal: Terminal, shown
     proposed !== null &&
       shownAt === null && [
         '',
-        ...layoutFileOf(source).flatMap(({ text }) => indent(maskAddresses(text.trimEnd()).split('\n'))),
-        ...columnLines(proposed, terminal),
-        ...[...proposed.unknownStates].map(
+        layoutFileOf(source).map(({ text }) => indent(maskAddresses(text.trimEnd()).split('\n'))),
+        columnLines(proposed, terminal),
+        [...proposed.unknownStates].map(
           ([column, words]) =>
             `  ${terminal.style('yellow', '!')} No list knows ${words.map((word) => `"${shorten(word)}"`).join(', ')} of "${shorten(column)}", so these orders are held. ${sayPaid(column, words)}`,
         ),
-        ...proposed.assumed.map(
+        proposed.assumed.map(
           ({ header, why }) =>
             `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column ${inShellQuotes(`${shorten(header)}=unused`)}`,
         ),
@@ -68,8 +68,8 @@ export function renderSource(source: RecognisedSource, terminal: Terminal, shown
 }
 
 /** What was decided about each column of an unknown file. */
-function columnLines({ columns }: ProposedLayout, terminal: Terminal): readonly string[] {
-  if (columns.length === 0) return [];
+function columnLines({ columns }: ProposedLayout, terminal: Terminal): Lines {
+  if (columns.length === 0) return null;
   const table = renderTable(
     [
       { title: 'Column', cutAt: 'never' },
@@ -140,7 +140,7 @@ export function ordersLines(examined: OrdersExamined, terminal: Terminal): strin
 }
 
 /** What a run would do with the orders, in the words of its report and of `review --held`. */
-function outcomeLines(preview: OrdersPreview): readonly string[] {
+function outcomeLines(preview: OrdersPreview): Lines {
   const { credited, revenue, statuses, heldOrders, excluded, organic, ordersInHeldFiles } = preview;
   const isStated = statuses.some(({ status }) => status !== '');
   const states = Map.groupBy(isStated ? statuses : [], ({ effect }) => effect);
@@ -159,19 +159,19 @@ function outcomeLines(preview: OrdersPreview): readonly string[] {
   return [
     credited > 0 &&
       `  To be credited, once their codes, links or influencers have an owner: ${countAndSum(credited, revenue)}.`,
-    ...words,
-    ...heldLines(heldOrders),
+    words,
+    heldLines(heldOrders),
     never.length > 0 && `  Never posted: ${never.join(', ')}.`,
-    ...excluded
+    excluded
       .filter(({ reason }) => reason === BELOW_ZERO)
       .map(({ orders, revenue }) => `  ! Below zero: ${countAndSum(orders, revenue)}. ${REFUNDS_APART}`),
     organic > 0 && `  Without a code, link or influencer: ${plural(organic, 'order')}.`,
     ordersInHeldFiles > 0 && `  In files that would be held: ${plural(ordersInHeldFiles, 'order')}.`,
-  ].filter((line) => line !== false);
+  ];
 }
 
-function heldLines(groups: OrdersPreview['heldOrders']): readonly string[] {
-  if (groups.length === 0) return [];
+function heldLines(groups: OrdersPreview['heldOrders']): Lines {
+  if (groups.length === 0) return null;
   const all = sumOrders(groups);
   return [
     `  Held, until better data or your decision settles it: ${countAndSum(
@@ -179,14 +179,14 @@ function heldLines(groups: OrdersPreview['heldOrders']): readonly string[] {
       groups.flatMap(({ revenue }) => revenue),
       groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
     )}.`,
-    ...groups.slice(0, WORDS_SHOWN).flatMap((group, at) => {
+    groups.slice(0, WORDS_SHOWN).map((group, at) => {
       const { what, fix } = heldReason(group.reason, group.status);
       const next = groups[at + 1];
       const isSaidBelow =
         at + 1 < WORDS_SHOWN && next !== undefined && heldReason(next.reason, next.status).fix === fix;
       return [
         `    ${countAndSum(group.orders, group.revenue, group.withoutAmount)}: ${shorten(describeReason(group))}`,
-        ...(isSaidBelow ? [] : [`      ${what}. ${fix}`]),
+        !isSaidBelow && `      ${what}. ${fix}`,
       ];
     }),
     '    After a run, decide about them:  npx influencer-sync review --held',
@@ -197,10 +197,10 @@ function countAndSum(orders: number, revenue: OrdersPreview['revenue'], withoutA
   return `${plural(orders, 'order')}, ${formatAtLeast(formatAmounts(revenue), withoutAmount)}`;
 }
 
-function codeLines({ codes, credited, organic }: OrdersPreview, terminal: Terminal): readonly string[] {
-  if (codes.length === 0 && credited + organic === 0) return [];
+function codeLines({ codes, credited, organic }: OrdersPreview, terminal: Terminal): Lines {
+  if (codes.length === 0 && credited + organic === 0) return null;
   if (codes.length === 0)
-    return ['  No order has a discount code, so only links and influencers in it can credit it.'];
+    return '  No order has a discount code, so only links and influencers in it can credit it.';
   const hasHeld = codes.some(({ held }) => held > 0);
   const table = renderTable(
     [
@@ -220,15 +220,11 @@ function codeLines({ codes, credited, organic }: OrdersPreview, terminal: Termin
     { terminal, indent: '  ' },
   );
   const more = codes.length - CODES_SHOWN;
-  return ['', table, ...(more > 0 ? [`  … and ${plural(more, 'more code')}.`] : [])];
+  return ['', table, more > 0 && `  … and ${plural(more, 'more code')}.`];
 }
 
-function sampleLines(
-  { sample, credited }: OrdersPreview,
-  placedTitle: string,
-  terminal: Terminal,
-): readonly string[] {
-  if (sample.length === 0) return [];
+function sampleLines({ sample, credited }: OrdersPreview, placedTitle: string, terminal: Terminal): Lines {
+  if (sample.length === 0) return null;
   const table = renderTable(
     [{ title: 'Order' }, { title: placedTitle }, { title: 'Revenue', align: 'right' }, { title: 'Codes' }],
     sample.map(({ orderId, placedAt, amount, currency, codes }) => [
@@ -241,8 +237,10 @@ function sampleLines(
   );
   const more = credited - sample.length;
   return [
-    ...['', '  The orders as they would be posted, once their codes have an owner:', table],
-    ...(more > 0 ? [`  … and ${plural(more, 'more order')}.`] : []),
+    '',
+    '  The orders as they would be posted, once their codes have an owner:',
+    table,
+    more > 0 && `  … and ${plural(more, 'more order')}.`,
   ];
 }
 
@@ -264,18 +262,18 @@ export function customersLines(examined: CustomersExamined): string {
 /** Renders files that are not exports: each reason once, with its files. */
 export function renderRefused({ refused, skipped }: Recognised, terminal: Terminal): string {
   const groups = [...Map.groupBy(refused, ({ why, example = '' }) => `${why}\n${example}`).values()];
-  const lines = groups.slice(0, REFUSED_SHOWN).flatMap((files) => {
+  const lines = groups.slice(0, REFUSED_SHOWN).map((files): Lines => {
     const [{ why = '', example = '' } = {}] = files;
     const names = files.slice(0, NAMES_SHOWN).map(({ name }) => toPrintableLine(maskAddresses(name)));
     const others = files.length - names.length;
     return [
       `  ${terminal.style('yellow', '–')} ${names.join(', ')}${others > 0 ? ` and ${plural(others, 'more file')}` : ''}: ${toPrintableLine(why)}`,
-      ...(example === '' ? [] : ['', ...indent(maskAddresses(example.trimEnd()).split('\n')), '']),
+      example !== '' && ['', indent(maskAddresses(example.trimEnd()).split('\n')), ''],
     ];
   });
   const more = groups.slice(REFUSED_SHOWN).flat().length;
   return joinLines(
-    refused.length > 0 && ['', terminal.style('bold', 'Not read:'), ...lines],
+    refused.length > 0 && ['', terminal.style('bold', 'Not read:'), lines],
     more > 0 && `  … and ${plural(more, 'more file')}.`,
     skipped > 0 && `\n${plural(skipped, 'file')} skipped: hidden files, and files that tools leave behind.`,
   );
@@ -292,9 +290,9 @@ export function renderFates(fates: readonly FileFate[], folder: string, terminal
   return joinLines(
     '',
     terminal.style('bold', `Files in ${folder === '.' ? 'this folder' : folder}:`),
-    fates.flatMap((fate) => [
+    fates.map((fate) => [
       `  ${fate.path}: ${FATES[fate.state]}`,
-      ...(fate.state === 'differs' ? indent(fate.diff.trimEnd().split('\n').slice(2)) : []),
+      fate.state === 'differs' && indent(fate.diff.trimEnd().split('\n').slice(2)),
     ]),
   );
 }

@@ -30,7 +30,14 @@ export function wrap(
   return lines.join('\n').replaceAll(NO_BREAK, ' ');
 }
 
-/** Joins lines. A part is a line or several; parts that are null or false are left out. */
-export function joinLines(...parts: readonly (string | readonly string[] | null | false)[]): string {
-  return parts.flatMap((part) => (part === null || part === false ? [] : part)).join('\n');
+/** A line or several. What is null or false is left out. */
+export type Lines = string | null | false | readonly Lines[];
+
+/** Joins lines. */
+export function joinLines(...parts: readonly Lines[]): string {
+  const linesOf = (part: Lines): readonly string[] => {
+    if (part === null || part === false) return [];
+    return typeof part === 'string' ? [part] : part.flatMap(linesOf);
+  };
+  return linesOf(parts).join('\n');
 }

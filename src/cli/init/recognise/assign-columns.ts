@@ -106,8 +106,19 @@ export type Assignment = {
 
 /** Fields of orders in the order in which columns are assigned to them, the most certain first. */
 const ORDER_FIELDS: readonly LayoutField[] = [
-  ...(['email', 'currency', 'codes', 'subtotal', 'total', 'paid_at', 'cancelled_at', 'placed_at'] as const),
-  ...(['order_id', 'status', 'influencer_handle', 'links', 'notes'] as const),
+  'email',
+  'currency',
+  'codes',
+  'subtotal',
+  'total',
+  'paid_at',
+  'cancelled_at',
+  'placed_at',
+  'order_id',
+  'status',
+  'influencer_handle',
+  'links',
+  'notes',
 ];
 /** Fields of which one must have a column, or no order can be credited. */
 export const NAMES_SOMEBODY: readonly LayoutField[] = ['codes', 'links', 'notes', 'influencer_handle'];

@@ -2,7 +2,7 @@ import type { LayoutField } from '../../../core/layout.ts';
 import { LINE_OF_CODES } from '../../../core/text/codes-in-text.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { toPrintableJson } from '../../../core/text/printable.ts';
-import { joinLines } from '../../../core/text/wrap.ts';
+import { joinLines, type Lines } from '../../../core/text/wrap.ts';
 import type { MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import { currenciesOfName } from '../../../intake/values/currency-symbols.ts';
@@ -75,17 +75,20 @@ export const SIGN = /[-−(]/;
 
 /** Fields of a layout of orders, as they are listed in it. */
 const FIELDS: readonly LayoutField[] = [
-  ...([
-    'order_id',
-    'status',
-    'currency',
-    'total',
-    'subtotal',
-    'refunded',
-    'codes',
-    'influencer_handle',
-  ] as const),
-  ...(['links', 'notes', 'placed_at', 'paid_at', 'cancelled_at', 'email'] as const),
+  'order_id',
+  'status',
+  'currency',
+  'total',
+  'subtotal',
+  'refunded',
+  'codes',
+  'influencer_handle',
+  'links',
+  'notes',
+  'placed_at',
+  'paid_at',
+  'cancelled_at',
+  'email',
 ];
 
 /** Generates a layout of orders, with comments for the person who checks it. */
@@ -193,26 +196,20 @@ export function ordersText(
     ),
     (reference !== null || ofSales.length > 0) && [
       '  # A refund has a time of its own, which is not that of the order.',
-      ...(hasZeros
-        ? [
-            `  - { name: ${quote(named)}, columns: ${list([parent])}, when: { columns: ${list([parent])}, matches: ${quote('[^0\\s]')} } }`,
-          ]
-        : []),
-      ...(reference === null
-        ? []
-        : [
-            `  - { name: ${quote(chosen.get('order_id')?.header ?? '')}, columns: ${list([named, reference.own.header])}, when: { columns: ${list([reference.own.header])}, not_blank: true } }     # the first that is filled`,
-          ]),
-      ...ofSales.map(
+      hasZeros &&
+        `  - { name: ${quote(named)}, columns: ${list([parent])}, when: { columns: ${list([parent])}, matches: ${quote('[^0\\s]')} } }`,
+      reference !== null &&
+        `  - { name: ${quote(chosen.get('order_id')?.header ?? '')}, columns: ${list([named, reference.own.header])}, when: { columns: ${list([reference.own.header])}, not_blank: true } }     # the first that is filled`,
+      ofSales.map(
         (column) =>
           `  - { name: ${quote(nameOf(column))}, columns: ${list([column.header])}, when: { ${isOfSale} } }`,
       ),
     ],
     'columns:',
-    FIELDS.flatMap((field) => {
+    FIELDS.map((field) => {
       const column = chosen.get(field);
-      if (column === undefined || column === negated) return [];
-      if (addedUp !== null && (field === 'total' || field === 'refunded')) return [];
+      if (column === undefined || column === negated) return null;
+      if (addedUp !== null && (field === 'total' || field === 'refunded')) return null;
       const names = field === 'codes' ? columnsOfCodes.map(nameOf) : [nameOf(column)];
       return `  ${field}: ${list(names)}${noteOf(field, column, hasItems)}`;
     }),
@@ -223,21 +220,18 @@ export function ordersText(
     addedUp !== null && [
       'grouping:',
       '  line_items: true',
-      ...(item === null ? [] : [`  item: ${list([item.name])}     # no two items have the same`]),
+      item !== null && `  item: ${list([item.name])}     # no two items have the same`,
       '  sum:     # of all rows with one id; add the other amounts that the customer paid',
-      ...(['total', 'refunded'] as const).flatMap((field) => {
+      (['total', 'refunded'] as const).map((field) => {
         const column = chosen.get(field);
-        if (column === undefined) return [];
+        if (column === undefined) return null;
         const isBelow =
           field === 'refunded' && format !== undefined && negativeRefunds(chosen, format) === column;
         const times = quantity === null || field !== 'total' ? '' : `, times: ${list([quantity.header])}`;
         return `    ${field}: { ${isBelow ? 'minus' : 'plus'}: ${list([column.header])}${times} }`;
       }),
-      ...(ofItems === undefined
-        ? []
-        : [
-            `  adds_nothing: [{ columns: ${list([ofItems.header])}, none_of: ${list([...new Set([...paidOf(ofItems, words), ...refundStates])])} }]     # rows in other states do not count`,
-          ]),
+      ofItems !== undefined &&
+        `  adds_nothing: [{ columns: ${list([ofItems.header])}, none_of: ${list([...new Set([...paidOf(ofItems, words), ...refundStates])])} }]     # rows in other states do not count`,
     ],
     hasItems &&
       addedUp === null &&
@@ -251,11 +245,12 @@ export function ordersText(
     timeOfDay !== null && `time_of_day: ${list([nameOf(timeOfDay.column)])}`,
     status !== undefined && statusText(status, words),
     exclusions.length > 0 && ['exclusions:', ...exclusions.map((rule) => `  - { ${rule} }`)],
-    stops.flatMap((stop) => {
+    stops.map((stop) => {
       const unknown = wordsUnknownTo(stop);
-      return unknown.length === 0
-        ? []
-        : `  # Not known in ${quote(stop.column.header)}, so these orders are held: ${list(unknown)}. Write each below \`unless\` if such orders count, else below \`equals\`.`;
+      return (
+        unknown.length > 0 &&
+        `  # Not known in ${quote(stop.column.header)}, so these orders are held: ${list(unknown)}. Write each below \`unless\` if such orders count, else below \`equals\`.`
+      );
     }),
     unread.length === 0 ? '# Every column is read.' : '# Not read:',
     unread.map(({ header, why }) => `# - ${quote(header)}: ${why}`),
@@ -294,7 +289,7 @@ function paidOf(column: MeasuredColumn, words: StatusWords): readonly string[] {
   return paid.length === 0 ? ['paid'] : paid;
 }
 
-function statusText(status: MeasuredColumn, words: StatusWords): readonly string[] {
+function statusText(status: MeasuredColumn, words: StatusWords): Lines {
   const found = statesOf(status);
   const unknown = unknownStatesOf(status, words);
   const credited = found.filter((word) => words.isPaid(word, status.header));
@@ -304,14 +299,9 @@ function statusText(status: MeasuredColumn, words: StatusWords): readonly string
     credited.length === 0
       ? '  credited: ["paid"]     # none of the words is known: list those that count'
       : `  credited: ${list(credited.map(foldWord))}     # orders in these states count; a word that is listed nowhere here holds its orders`,
-    ...(others.length === 0
-      ? []
-      : [`  known: ${list(others.map(foldWord))}     # these orders are not credited`]),
-    ...(unknown.length === 0
-      ? []
-      : [
-          `  # Not known, so these orders are held: ${list(unknown.map(foldWord))}. Move each to \`credited\` or \`known\`.`,
-        ]),
+    others.length > 0 && `  known: ${list(others.map(foldWord))}     # these orders are not credited`,
+    unknown.length > 0 &&
+      `  # Not known, so these orders are held: ${list(unknown.map(foldWord))}. Move each to \`credited\` or \`known\`.`,
   ];
 }
 
