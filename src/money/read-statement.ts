@@ -442,20 +442,27 @@ export function inSets<Result>(
 /** Condition: it is unknown what an order earns. Written as in the index of `reporting.deal_earnings`. */
 export const isUnknown = sql`standing like 'unknown%'`;
 
+/** Why an order is in no line. */
+export const WHY = sql`case standing when 'new' then 'pending' else standing end`;
+
+/** Condition: an order is in no line. `due` and `ordered` say that it is due, or was placed, by then. */
+export const isUncounted = (due: RawBuilder<unknown>, ordered: RawBuilder<unknown>) =>
+  sql`(${ordered} and (${isUnknown} or standing = 'new' and not ${due}))`;
+
 /** The accepted orders that earn something, or of which that is unknown, in no line of an open statement. Needs `linesOf`. */
 export function uncountedOrders(month: string): RawBuilder<unknown> {
+  const isDue = sql`due_on <= ${lastDay(month)}`;
   return sql`
-    select case standing when 'new' then 'pending' else standing end as why,
+    select ${WHY} as why,
       deal_id as "dealId",
       ${onlyHandle(OWNER_OF_ORDER)} as "influencerHandle", currency, count(*)::integer as orders,
-      (count(*) filter (where due_on <= ${lastDay(month)}))::integer as "dueOrders",
+      (count(*) filter (where ${isDue}))::integer as "dueOrders",
       sum(net_amount)::numeric(24,4)::text as "netAmount",
       case
         when bool_and(earned_amount is not null)
           then sum(earned_amount)::numeric(24,4)::text end as "earnedAmount"
     from orders o left join reporting.deal_owners w using (deal_id)
-    where ordered_on <= ${lastDay(month)}
-      and (${isUnknown} or standing = 'new' and due_on > ${lastDay(month)})
+    where ${isUncounted(isDue, sql`ordered_on <= ${lastDay(month)}`)}
     group by 1, 2, 4 order by 1, 2 nulls last, 4`;
 }
 

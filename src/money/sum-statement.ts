@@ -8,6 +8,7 @@ import {
   findClosed,
   inOrder,
   inSets,
+  isUncounted,
   isUnknown,
   lastDay,
   linesOf,
@@ -17,6 +18,7 @@ import {
   readCarried,
   readClosedExchange,
   uncountedOrders,
+  WHY,
 } from './read-statement.ts';
 import {
   type Statement,
@@ -391,12 +393,8 @@ export async function listOpenMonths(
     from follow o order by o.month desc, currency limit ${limit}`;
 }
 
-/** Conditions about rows of `order_earnings` or its sums. `due` and `ordered` are days, or months compared with months. */
+/** Condition about rows of `order_earnings` or its sums: they are lines. `due` compares days, or months with months. */
 const isLine = (due: RawBuilder<unknown>) => sql`(standing = 'correction' or standing = 'new' and ${due})`;
-const isUncounted = (due: RawBuilder<unknown>, ordered: RawBuilder<unknown>) =>
-  sql`(${ordered} and (${isUnknown} or standing = 'new' and not ${due}))`;
-
-const WHY = sql`case standing when 'new' then 'pending' else standing end`;
 
 /**
  * SQL: the statement of an open month, added up from `reporting.deal_earnings` and `reporting.earning_days`: common

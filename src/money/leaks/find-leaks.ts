@@ -276,7 +276,7 @@ async function countReturning(
 ): Promise<ReadonlyMap<string, { readonly known: number; readonly returning: number }>> {
   if (codes.length === 0) return new Map();
   const first = codes.map(({ since }) => since).toSorted()[0] ?? '';
-  const rows = await rowsOf<{ code: string; known: string; returning: string }>(db)`
+  const rows = await rowsOf<{ code: string; known: number; returning: number }>(db)`
     with orders as materialized (
       select o.customer_key, o.codes_folded, coalesce(o.placed_at, o.paid_at, o.first_seen_at) as ordered_at
       from intake.orders o
@@ -284,15 +284,13 @@ async function countReturning(
         and o.customer_key is not null
         and o.codes_folded && ${codes.map(({ code }) => code)}::text[]
     )
-    select c.code, count(*) as known, count(*) filter (where exists (
+    select c.code, count(*)::float8 as known, (count(*) filter (where exists (
         select from intake.orders p where p.customer_key = o.customer_key and p.is_current
-          and coalesce(p.placed_at, p.paid_at, p.first_seen_at) < o.ordered_at)) as returning
+          and coalesce(p.placed_at, p.paid_at, p.first_seen_at) < o.ordered_at)))::float8 as returning
     from jsonb_to_recordset(${toJsonParameter(codes)}::jsonb) as c (code text, since date)
     join orders o on c.code = any (o.codes_folded) and o.ordered_at >= c.since
     group by c.code`;
-  return new Map(
-    rows.map(({ code, known, returning }) => [code, { known: Number(known), returning: Number(returning) }]),
-  );
+  return new Map(rows.map(({ code, ...counts }) => [code, counts]));
 }
 
 /** A leak that has so many times the orders a day that a person saw is not the one that was acknowledged. */
