@@ -353,3 +353,14 @@ describe('truncation of autocomplete answers, as learned from the answers:', () 
     expect(splitPrefixes(same).size).toBe(0);
   });
 });
+
+it('a list that may say no is in doubt, and a search that finds nothing says so in many ways', () => {
+  const doubtOf = (operation: 'search_brands' | 'search_dealflows' | 'autocomplete') => {
+    const text = '{"items":[],"message":"No results, try again later","status":"empty"}';
+    const answer = { kind: 'answer', status: 200, headers: {}, text } as const;
+    return fromServiceAnswer(specifiedService, operation, { answer, input: {} }).list?.doubt;
+  };
+  expect(doubtOf('search_brands')).toBe('with an unknown status');
+  expect(doubtOf('search_dealflows')).toBe('with an unknown status');
+  expect(doubtOf('autocomplete')).toBeUndefined();
+});
