@@ -166,7 +166,7 @@ async function write(
  * Raise it with each change by which an order may be decided otherwise. Then each job decides about all its orders once more:
  * what an earlier version would have posted, and has not, is posted only by the rules of this one.
  */
-const VERSION_OF_RULES = 2;
+const VERSION_OF_RULES = 3;
 
 function hashRules(options: AttributeOrdersOptions): string {
   const { codesHash, brandId, revenue, creditsDrafts, creditsRenewals, attribution, sources, start } =

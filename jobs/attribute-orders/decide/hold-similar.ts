@@ -222,7 +222,8 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
 /**
  * An order that another file of the platform states under another id: a shop that moves numbers its orders anew. The time is
  * the same, and what was bought, and by whom, as far as both say it. Two orders have the same second by chance hardly ever.
- * Times without seconds agree more often: then the customer is the same, or two orders and half of the file are known.
+ * Times without seconds agree more often: then the customer is the same, or two orders and half of the file are known. Two
+ * ids that one file has stated, even in an earlier state, are of two orders: one of them was paid later, for example.
  */
 async function holdRenumbered(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
   await execute(trx)`
@@ -246,6 +247,9 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
       where coalesce(x.placed_at, x.paid_at, x.first_seen_at)
           between (select min(placed_at) from own) and (select max(placed_at) from own)
         and x.is_current and x.source_file_id <> w.source_file_id
+        and not exists (
+          select from intake.orders a join intake.orders b on b.source_file_id = a.source_file_id
+          where a.source = w.source and a.order_id = w.order_id and b.source = x.source and b.order_id = x.order_id)
         and ledger.fold_order_id(x.order_id) <> ledger.fold_order_id(w.order_id)
         and not ${isOtherPurchase('o', 'x')}
         and ((n.outcome = 'attributed' and x.order_version_id < w.order_version_id) or exists (

@@ -1086,6 +1086,18 @@ describe('an order that another file of its platform states under another id', (
     expect(await heldOf(5, () => '2026-04-10T00:00:00Z')).toBe(0);
   });
 
+  test('is credited if an earlier file states both, and this one another state of it, such as paid', async () => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    const unpaid = { 901: { placedAt: AT, status: 'pending' }, 902: { placedAt: AT, codes: [] } };
+    await state(context, { 501: { placedAt: AT }, 502: LATER, ...unpaid });
+    await state(context, { 901: { placedAt: AT }, 902: { placedAt: AT }, 903: { placedAt: AT } });
+    expect((await decided(context)).filter((one) => one.startsWith('90'))).toEqual([
+      '901: attributed',
+      '902: attributed',
+      '903: held similar_order',
+    ]);
+  });
+
   test('is held in the second of two files that one run reads, and in another source of the platform', async () => {
     const { context } = await openJob(newBrand(), 'shopify');
     await context.read({ orders: [order('501', { codes: ['MIRA'], placedAt: AT })] });
