@@ -266,33 +266,49 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
         >= greatest(4, (select count(*) from own o where o.source_file_id = w.source_file_id))))`;
 }
 
+/** The seconds of the minutes before and after an order. */
+const NEAR_SECONDS = 120;
+
 /**
  * Orders of one second that add up to another one of that second: a marketplace splits an order by seller, and exports the
  * whole one beside its parts. An order of one seller has one part, so a file may have each order twice. The largest one stays.
+ * In a sale, several orders have one second by chance, and some of these add up. So they are held if some hour of the file has
+ * more of them than chance makes groups of three: if `near` others are placed in the `NEAR_SECONDS` around an order, two of
+ * them have its own second `(near / NEAR_SECONDS)² / 2` times, and each group is counted from all three.
  */
 async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
-  const one = sql.raw(
-    ['source_file_id', 'placed_at', 'currency', 'codes_folded', 'customer_key_no', 'customer_key']
+  const alike = sql.raw(
+    ['source_file_id', 'currency', 'codes_folded', 'customer_key_no', 'customer_key']
       .map((column) => `o.${column}`)
       .join(', '),
   );
   await execute(trx)`
     with timed as materialized (
-      select d.source, d.order_id, o.source_file_id, o.placed_at, count(*) over whole as orders,
+      select d.source, d.order_id, ${alike}, o.placed_at, count(*) over whole as orders,
         sum(${statedAmount('o')}) over whole as all_parts, max(${statedAmount('o')}) over whole as largest,
-        row_number() over (partition by ${one} order by ${statedAmount('o')} desc, o.order_version_id) as place,
-        count(*) over (partition by ${one}, ${statedAmount('o')}) as alike
+        row_number() over (whole order by ${statedAmount('o')} desc, o.order_version_id) as place,
+        count(*) over (partition by ${alike}, o.placed_at, ${statedAmount('o')}) as alike,
+        count(*) over (partition by ${alike} order by o.placed_at
+          range between '1 minute' preceding and '1 minute' following) - count(*) over whole as near
       from decided_orders d join intake.orders o on o.order_version_id = d.order_version_id
       where d.outcome = 'attributed' and extract(second from o.placed_at) <> 0
-      window whole as (partition by ${one})
+      window whole as (partition by ${alike}, o.placed_at)
     ),
     doubled as (
       select source_file_id from timed group by source_file_id having bool_and(alike = 2) and count(*) >= 4
+    ),
+    split as (
+      select o.source_file_id
+      from timed o
+      group by ${alike}, date_trunc('hour', o.placed_at)
+      having count(*) filter (where orders > 2 and place = 1 and all_parts = 2 * largest)
+        > sum(power(near / ${sql.lit(NEAR_SECONDS)}.0, 2)) / 6
     )
     update decided_orders d set ${held('may_be_part')}
     from timed t
     where t.source = d.source and t.order_id = d.order_id and ${isOpen(job, 'may_be_part')} and t.source in ${toldApart('timed')} and (
-      (t.orders > 2 and t.place > 1 and t.all_parts = 2 * t.largest)
+      (t.orders > 2 and t.place > 1 and t.all_parts = 2 * t.largest
+        and t.source_file_id in (select source_file_id from split))
       or (t.place % 2 = 0 and t.source_file_id in (select source_file_id from doubled)))`;
 }
 

@@ -1192,6 +1192,46 @@ describe('orders of one second that add up to another one', () => {
       expected.map((id) => `${id}: held may_be_part`),
     );
   });
+
+  describe('in a sale', () => {
+    /** Two orders a second for two minutes, of three prices, and one group of three that adds up. */
+    const sale = Object.fromEntries(
+      Array.from({ length: 240 }, (_, index) => [
+        `s${index}`,
+        at(['10.00', '20.50', '32.00'][index % 3] ?? '', {
+          placedAt: new Date(Date.UTC(2026, 3, 10, 18, 0, 1 + Math.floor(index / 2))).toISOString(),
+        }),
+      ]),
+    );
+    const ofSale = (total: string) => at(total, { placedAt: '2026-04-10T18:01:07Z' });
+    const group = { 1: ofSale('60.00'), 2: ofSale('122.50'), s132: ofSale('30.00'), s133: ofSale('32.50') };
+    const split = { 5: at('60.00'), 6: at('100.00'), 7: at('40.00') };
+
+    test.each<[string, Readonly<Record<string, Given>>, readonly string[]]>([
+      ['are credited', {}, []],
+      [
+        'are held if another hour of the file has some that chance does not explain',
+        split,
+        ['1', '5', '7', 's132', 's133'],
+      ],
+      [
+        'are held if one customer has placed them',
+        Object.fromEntries(
+          Object.entries(group).map(([id, given]) => [
+            id,
+            { ...given, customerKey: '00000000-0000-4000-8000-000000000001' },
+          ]),
+        ),
+        ['1', 's132', 's133'],
+      ],
+    ])('%s', async (_, others, expected) => {
+      const { context } = await openJob(newBrand(), 'shopify');
+      await state(context, { ...sale, ...group, ...others });
+      expect((await decided(context)).filter((one) => one.includes('held'))).toEqual(
+        expected.map((id) => `${id}: held may_be_part`),
+      );
+    });
+  });
 });
 
 describe('the orders with which a person compares one that is held', () => {
