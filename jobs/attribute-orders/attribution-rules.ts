@@ -15,6 +15,7 @@ export function attributionRules(
   const sources = sourcesOf(run).map((source) => ({
     source: source.name,
     orderPlatform: source.orderPlatform,
+    ownOrders: source.ownOrders,
     ...statusRules(loadLayout(source.layout, layoutFolders(config.path)), source, job.include),
   }));
   const jobs = attributionJobs(config);

@@ -147,7 +147,9 @@ const days: Diagnostic = {
     const findings: Finding[] = [];
     if (db === null || !hasTables) return findings;
     for (const jobs of Map.groupBy(attributionJobs(config), ({ brandId }) => brandId).values()) {
-      const sources = [...new Set(jobs.flatMap((job) => job.sources))];
+      const sources = [...new Set(jobs.flatMap((job) => job.sources))].filter(
+        (name) => config.sources[name]?.ownOrders !== true,
+      );
       const platformOf = (name: string) => foldPlatform(config.sources[name]?.orderPlatform ?? '');
       for (const source of sources) {
         const others = sources.filter((other) => platformOf(other) !== platformOf(source));

@@ -18,7 +18,7 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   readsOfSource: [
     ...OF_STORED_FILES,
     ...(['order_platform', 'currency', 'decimal_mark', 'missing_columns', 'date_order'] as const),
-    ...(['customer_key', 'order_lines', 'age: column'] as const),
+    ...(['customer_key', 'own_orders', 'order_lines', 'age: column'] as const),
     ...(['limits.max_cancelled_share', 'limits.max_zero_revenue_share'] as const),
     'limits.max_unlisted_share',
     ...checksOf('orders'),

@@ -213,6 +213,11 @@ export const sourceSchema = z.strictObject({
     .describe(
       'Whether to store with each order a key of its customer, never the address: a keyed hash of the e-mail column, as identify-customers makes it. Needs customers.hash_key. See docs/customers.md.',
     ),
+  own_orders: yesOrNo()
+    .prefault(false)
+    .describe(
+      'true: no export of another platform of the brand states orders of this source, because it is another shop or till. So none is held because it looks like one of them.',
+    ),
   order_lines: yesOrNo()
     .prefault(false)
     .describe('Whether to store the amounts of each order by SKU. excluded_skus in the terms need them.'),

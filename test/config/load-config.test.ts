@@ -110,6 +110,7 @@ describe('a valid configuration', () => {
       dateOrder: null,
       consent: 'recorded',
       customerKey: false,
+      ownOrders: false,
       orderLines: false,
       exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
       endpoint: null,

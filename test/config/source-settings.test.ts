@@ -28,6 +28,7 @@ const OTHER: Readonly<Record<SourceSetting, unknown>> = {
   missing_columns: { 'Refunded Amount': 'The shop refunds nothing.' },
   consent: 'not_recorded',
   customer_key: true,
+  own_orders: true,
   order_lines: true,
   lookback_days: 3,
   events: { queue: 'https://sqs.eu-west-1.amazonaws.com/1/exports' },

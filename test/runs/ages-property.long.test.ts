@@ -226,7 +226,16 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
       hasTerms: false,
       elsewhere: [],
       isBrandShared: false,
-      sources: [{ source, orderPlatform: source, credited: 'any', notCredited: [], mayLackColumn: true }],
+      sources: [
+        {
+          source,
+          orderPlatform: source,
+          credited: 'any',
+          notCredited: [],
+          mayLackColumn: true,
+          ownOrders: false,
+        },
+      ],
     });
     await prepareEntries(db, {
       job: job.name,

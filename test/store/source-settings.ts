@@ -17,6 +17,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     decimalMark: null,
     consent: 'recorded',
     customerKey: false,
+    ownOrders: false,
     orderLines: false,
     missingColumns: {},
     exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],

@@ -127,11 +127,11 @@ async function write(
         on true
     where row(d.order_version_id, d.outcome, d.reason, d.matched_by, d.matched_value, d.target, d.brand_id,
       d.influencer_handle,
-            d.deal_id, d.collab_id, d.amount, d.currency)
+            d.deal_id, d.collab_id, d.amount, d.currency, d.likeness)
       is distinct from
         row(k.order_version_id, k.outcome, k.reason, k.matched_by, k.matched_value, k.target, k.brand_id,
           k.influencer_handle,
-            k.deal_id, k.collab_id, k.amount, k.currency)`;
+            k.deal_id, k.collab_id, k.amount, k.currency, k.likeness)`;
   await decideElsewhere(trx, rules);
   const updated = await execute(trx)`
     update intake.attributions a
@@ -171,11 +171,12 @@ const VERSION_OF_RULES = 3;
 function hashRules(options: AttributeOrdersOptions): string {
   const { codesHash, brandId, revenue, creditsDrafts, creditsRenewals, attribution, sources, start } =
     options;
-  const credited = sources.map(({ source, credited, notCredited, mayLackColumn }) => [
+  const credited = sources.map(({ source, credited, notCredited, mayLackColumn, ownOrders }) => [
     source,
     credited,
     notCredited,
     mayLackColumn,
+    ...(ownOrders ? ['own orders'] : []),
   ]);
   const rules = [
     VERSION_OF_RULES,

@@ -66,7 +66,12 @@ export function isWithin({ fromDay, toDay, timeZone }: Period): RawBuilder<boole
     and ${orderedAt} < ((${toDay}::date + 1)::timestamp at time zone ${timeZone}::text))`;
 }
 
-export type CreditedSource = StatusRules & { readonly source: string; readonly orderPlatform: string };
+export type CreditedSource = StatusRules & {
+  readonly source: string;
+  readonly orderPlatform: string;
+  /** True if no other platform of the brand states its orders. */
+  readonly ownOrders: boolean;
+};
 
 /** SQL for the sources of the job, in its order, with their platforms. Within one platform, ids tell orders apart. */
 export function placesOf(sources: AttributionRules['sources'], alias = 'p'): RawBuilder<unknown> {

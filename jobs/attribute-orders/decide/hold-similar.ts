@@ -35,8 +35,10 @@ export async function holdSimilarOrders(trx: Transaction<DB>, rules: Attribution
   await holdSubOrders(trx, rules);
   if (!rules.isBrandShared) return;
   await holdNamed(trx, rules);
-  await holdAlike(trx, rules);
-  await holdInOtherZone(trx, rules);
+  const sources = rules.sources.filter(({ ownOrders }) => !ownOrders);
+  if (sources.length === 0) return;
+  await holdAlike(trx, { ...rules, sources });
+  await holdInOtherZone(trx, { ...rules, sources });
 }
 
 /** SQL that is true if decision `d` would credit an order that was never sent, and that no person has confirmed. */
@@ -145,6 +147,7 @@ async function findSeeded(trx: Transaction<DB>): Promise<RawBuilder<unknown>> {
  */
 async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
   const amounts = sql`array[${sql.join(Object.values(REVENUE).map((amount) => amount.sql))}]::numeric[]`;
+  const own = sources.flatMap(({ source, ownOrders }) => (ownOrders ? [source] : []));
   // Sources with such ids, from one to the next in their index.
   const next = (after: RawBuilder<unknown>) => sql`
         select min(x.source) as source
@@ -180,8 +183,8 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
         and e.source = x.source
     ),
     others as (
-      select n.source, n.order_id, ledger.fold_order_id(e.order_id) as id, e.order_platform as platform,
-        e.brand_id, e.amount, o.total, o.amounts, e.currency, o.placed_at, ${codeOf('a')} as code, a.target
+      select n.source, n.order_id, e.source as other, ledger.fold_order_id(e.order_id) as id,
+        e.order_platform as platform, e.brand_id, e.amount, o.total, o.amounts, e.currency, o.placed_at, ${codeOf('a')} as code, a.target
       from entered n
       join ledger.entries e on e.entry_id = n.entry_id
       left join intake.attributions a on a.entry_id = e.entry_id
@@ -193,7 +196,7 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
           on true
       where e.source <> n.source and ${isCredited}
       union all
-      select c.source, c.order_id, x.id, x.platform, ${brandId}, x.amount, x.total, x.amounts, x.currency,
+      select c.source, c.order_id, x.source, x.id, x.platform, ${brandId}, x.amount, x.total, x.amounts, x.currency,
         x.placed_at, x.code, x.target
       from credited c join credited x on x.loose = c.loose and x.place < c.place
     ),
@@ -205,7 +208,8 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
       join others x on x.source = c.source and x.order_id = c.order_id
       where case
         when ledger.is_platform(x.platform, c.platform) then x.id <> c.id
-        else x.brand_id = ${brandId} and x.currency = c.currency
+        else not (array[c.source, x.other] && ${own}::text[])
+          and x.brand_id = ${brandId} and x.currency = c.currency
           and (x.amount = any(c.amounts) or c.amount = any(x.amounts) or x.total = c.total) and (
           ((x.code = c.code or x.target = c.target) is not false
             and (x.placed_at - c.placed_at between '-2 days' and '2 days') is not false)
@@ -386,8 +390,8 @@ async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: Attrib
   const credited = await rowOf<{ since: Date | null }>(trx)`
     with credited as (
       update decided_orders d set likeness = ${likenessOf(brandId, sql`o.placed_at`)}
-      from intake.orders o
-      where o.order_version_id = d.order_version_id and d.outcome = 'attributed' and o.placed_at is not null
+      from intake.orders o cross join ${placesOf(sources)}
+      where p.source = d.source and o.order_version_id = d.order_version_id and d.outcome = 'attributed' and o.placed_at is not null
       returning o.placed_at
     )
     select min(placed_at) as since from credited`;
@@ -444,7 +448,7 @@ async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: Attrib
  */
 async function holdInOtherZone(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
   const isAlike = sql`
-            a.outcome = 'attributed' and a.amount = d.amount and a.currency = d.currency
+            a.outcome = 'attributed' and a.amount = d.amount and a.currency = d.currency and a.likeness is not null
             and ${codeOf('a')} = ${codeOf('d')} and a.source = x.source and a.order_id = x.order_id`;
   const orderedAt = sql`coalesce(x.placed_at, x.paid_at, x.first_seen_at)`;
   const reach = sql`make_interval(hours => ${sql.lit(ZONE_HOURS + 1)})`;

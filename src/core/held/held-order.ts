@@ -84,7 +84,7 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
   },
   similar_order: {
     what: 'It may be an order that counts already: another file or source states one with the same code and amount at the same time, or as far apart as time zones are; or with the same id; or one of them names the id of the other',
-    fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out. If their times differ by hours, correct `time_zone` of the source whose times are wrong. If the shop has new numbers for all its orders, exclude all that are held at once.',
+    fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out. If the sources are different shops or tills, set `own_orders: true` of one of them, and none is held for this again. If their times differ by hours, correct `time_zone` of the source whose times are wrong. If the shop has new numbers for all its orders, exclude all that are held at once.',
     confirms: 'it is another order',
     comparesOrders: true,
   },

@@ -18,6 +18,7 @@ const SOURCE: SourceSettings = {
   decimalMark: null,
   consent: 'recorded',
   customerKey: false,
+  ownOrders: false,
   orderLines: false,
   missingColumns: {},
   exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],

@@ -92,6 +92,7 @@ async function open(count = 1): Promise<Shop> {
       credited: 'any',
       notCredited: [],
       mayLackColumn: false,
+      ownOrders: false,
     })),
   };
   await context.attribute({ codes: MIRA, start: START });

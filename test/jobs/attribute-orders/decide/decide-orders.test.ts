@@ -617,6 +617,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         credited: ['paid'],
         notCredited: ['void'],
         mayLackColumn: false,
+        ownOrders: false,
       };
       const plain: AttributeOrdersOptions = {
         job: context.job,
@@ -654,6 +655,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         ],
         ...[{ sources: [{ ...source, credited: 'any' }] }, { sources: [{ ...source, notCredited: [] }] }],
         { sources: [{ ...source, mayLackColumn: true }] },
+        { sources: [{ ...source, ownOrders: true }] },
       ] as readonly Partial<AttributeOrdersOptions>[]) {
         await decideOrders(context.db, { ...plain, ...change });
         const { rows } = await sql<{ hash: string }>`
@@ -724,6 +726,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
                 credited: 'any',
                 notCredited: [],
                 mayLackColumn: false,
+                ownOrders: false,
               },
             ],
           };
@@ -850,6 +853,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
             credited: 'any',
             notCredited: [],
             mayLackColumn: false,
+            ownOrders: false,
           },
         ],
       }),
@@ -923,6 +927,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
             credited: 'any',
             notCredited: [],
             mayLackColumn: false,
+            ownOrders: false,
           })),
         });
         throw undone;

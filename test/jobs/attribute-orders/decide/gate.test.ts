@@ -196,7 +196,7 @@ test('nothing unknown, missing or in another spelling is credited, whatever the 
         isBrandShared: false,
         ...settings,
       };
-      const sources = [{ source: shop.source, orderPlatform: layout.name, ...statuses }];
+      const sources = [{ source: shop.source, orderPlatform: layout.name, ownOrders: false, ...statuses }];
       await decideOrders(db, { ...rules, job: shop.source, codesHash: hash, sources });
       const gate = gateOf({ ...rules, needsTime: rules.start !== null || rules.hasTerms });
       const { rows } = await sql<{ order_id: string; outcome: string; reason: string | null }>`

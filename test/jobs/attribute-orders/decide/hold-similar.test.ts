@@ -58,12 +58,13 @@ async function state(
     isBrandShared = false,
     revenue = 'total',
     codes = RULES.codes,
+    ownOrders = [],
   }: AttributeGiven & { readonly shop?: Shop | undefined } = {},
 ): Promise<void> {
   await shop.read({
     orders: Object.entries(orders).map(([id, given]) => order(id, { codes: ['MIRA'], ...given })),
   });
-  await context.attribute({ codes, isBrandShared, revenue });
+  await context.attribute({ codes, isBrandShared, revenue, ownOrders });
 }
 
 /** The decisions as `id: outcome reason`. */
@@ -750,6 +751,59 @@ describe('an order of a channel that also stands in the export of the shop', () 
       ['7: held similar_order', 'a: attributed'],
       ['a: attributed', 'b: attributed'],
     ]);
+  });
+});
+
+describe('an order of a source whose orders no other platform states', () => {
+  const KEY = '00000000-0000-4000-8000-000000000001';
+  const IN_ANOTHER_ZONE = { placedAt: '2026-04-10T11:00:00Z', customerKey: KEY };
+  /** The decisions of two sources of one job, of which the second one has own orders, read one after the other. */
+  async function decidedApart(
+    isOwnFirst: boolean,
+    first: Readonly<Record<string, Given>>,
+    next: typeof first,
+  ) {
+    const { context, shops } = await openJob(newBrand(), 'shopify', 'till');
+    const [shop, till] = isOwnFirst ? shops.toReversed() : shops;
+    const given = { isBrandShared: true, ownOrders: [shops[1]?.source ?? ''] };
+    await state(context, first, { ...given, shop });
+    await context.prepare();
+    await bring(context, 'accepted');
+    await state(context, next, { ...given, shop: till });
+    return { context, till, decisions: await decided(context, till) };
+  }
+
+  test.each<[string, Given, Readonly<Record<string, Given>>]>([
+    ['the same code, amount and minute', {}, { a: {} }],
+    ['the same id', {}, { 7: {} }],
+    ['another spelling of the id', {}, { '007': {} }],
+    ['the same customer in another zone', { customerKey: KEY }, { a: IN_ANOTHER_ZONE }],
+  ])(
+    'is credited beside another one with %s, and so is that one, if it is read later',
+    async (_, first, next) => {
+      for (const isOwnFirst of [true, false]) {
+        const { decisions: all } = await decidedApart(isOwnFirst, { 7: first }, next);
+        expect(all).toEqual([`${Object.keys(next)[0]}: attributed`]);
+      }
+    },
+  );
+
+  test('is held if its tags name the other one, and like any other without the setting', async () => {
+    const { decisions: named } = await decidedApart(false, { 7: {} }, { a: { otherIds: ['7'] } });
+    expect(named).toEqual(['a: held similar_order']);
+    const { context, till } = await decidedApart(false, { 7: {} }, { a: {} });
+    await context.attribute({ codes: RULES.codes, isBrandShared: true });
+    expect(await decided(context, till)).toEqual(['a: held similar_order']);
+  });
+
+  test('is compared again once the setting is gone, also with orders of later files', async () => {
+    const { context, till } = await decidedApart(false, { 7: {} }, { a: {} });
+    await context.prepare();
+    await bring(context, 'accepted');
+    await context.attribute({ codes: RULES.codes, isBrandShared: true });
+    expect(await decided(context, till)).toEqual(['a: attributed']);
+    await state(context, { 8: {} }, { isBrandShared: true });
+    expect(await decided(context)).toEqual(['7: attributed', '8: held similar_order']);
   });
 });
 

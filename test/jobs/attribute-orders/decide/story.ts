@@ -35,7 +35,11 @@ export type AttributeGiven = Partial<
     | 'elsewhere'
   >
 > &
-  Partial<Pick<CreditedSource, 'credited' | 'notCredited' | 'mayLackColumn'>> & { readonly codes?: string };
+  Partial<Pick<CreditedSource, 'credited' | 'notCredited' | 'mayLackColumn'>> & {
+    readonly codes?: string;
+    /** Sources with own_orders. */
+    readonly ownOrders?: readonly string[];
+  };
 
 export const HEADER = 'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to';
 
@@ -84,6 +88,7 @@ export async function openContext(
           credited: given.credited ?? 'any',
           notCredited: given.notCredited ?? [],
           mayLackColumn: given.mayLackColumn ?? false,
+          ownOrders: given.ownOrders?.includes(source) ?? false,
         })),
         elsewhere: given.elsewhere ?? [],
         hasTerms: given.hasTerms ?? false,
