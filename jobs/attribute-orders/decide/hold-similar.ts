@@ -270,15 +270,15 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
         >= greatest(4, (select count(*) from own o where o.source_file_id = w.source_file_id))))`;
 }
 
-/** The seconds of the minutes before and after an order. */
-const NEAR_SECONDS = 120;
+/** Seconds before and after an order in which others show how many share one by chance: a batch of renewals is short. */
+const BESIDE_SECONDS = 5;
 
 /**
  * Orders of one second that add up to another one of that second: a marketplace splits an order by seller, and exports the
  * whole one beside its parts. An order of one seller has one part, so a file may have each order twice. The largest one stays.
- * In a sale, several orders have one second by chance, and some of these add up. So they are held if some hour of the file has
- * more of them than chance makes groups of three: if `near` others are placed in the `NEAR_SECONDS` around an order, two of
- * them have its own second `(near / NEAR_SECONDS)² / 2` times, and each group is counted from all three.
+ * In a sale or a batch of renewals, several orders have one second by chance, and some of these add up. So they are held if
+ * some hour of the file has more of them than chance makes groups of three: if `rate` others are placed in each second beside
+ * an order, two of them have its own second `rate² / 2` times, and each group is counted from all three.
  */
 async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
   const alike = sql.raw(
@@ -286,14 +286,16 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
       .map((column) => `o.${column}`)
       .join(', '),
   );
+  const beside = sql`make_interval(secs => ${sql.lit(BESIDE_SECONDS)})`;
   await execute(trx)`
     with timed as materialized (
       select d.source, d.order_id, ${alike}, o.placed_at, count(*) over whole as orders,
         sum(${statedAmount('o')}) over whole as all_parts, max(${statedAmount('o')}) over whole as largest,
         row_number() over (whole order by ${statedAmount('o')} desc, o.order_version_id) as place,
         count(*) over (partition by ${alike}, o.placed_at, ${statedAmount('o')}) as alike,
-        count(*) over (partition by ${alike} order by o.placed_at
-          range between '1 minute' preceding and '1 minute' following) - count(*) over whole as near
+        (count(*) over (partition by ${alike} order by o.placed_at
+          range between ${beside} preceding and ${beside} following) - count(*) over whole)
+          / ${sql.lit(2 * BESIDE_SECONDS)}.0 as rate
       from decided_orders d join intake.orders o on o.order_version_id = d.order_version_id
       where d.outcome = 'attributed' and extract(second from o.placed_at) <> 0
       window whole as (partition by ${alike}, o.placed_at)
@@ -306,7 +308,7 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
       from timed o
       group by ${alike}, date_trunc('hour', o.placed_at)
       having count(*) filter (where orders > 2 and place = 1 and all_parts = 2 * largest)
-        > sum(power(near / ${sql.lit(NEAR_SECONDS)}.0, 2)) / 6
+        > sum(power(rate, 2)) / 6
     )
     update decided_orders d set ${held('may_be_part')}
     from timed t
