@@ -672,7 +672,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         decided: 1,
       });
       const written = JSON.stringify([
-        2,
+        3,
         'codes',
         '4819',
         'total',
