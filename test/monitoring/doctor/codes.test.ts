@@ -214,12 +214,18 @@ describe('an owner that the mirror does not contain', () => {
       ]),
     );
     expect((await shop.run()).exitCode).toBe(0);
-    expect(
-      (await findingsOf(shop)).filter(({ about, status }) => about === 'source pos' && status !== 'ok'),
-    ).toMatchObject([
+    const ofDays = async () =>
+      (await findingsOf(shop)).filter(({ about, status }) => about === 'source pos' && status !== 'ok');
+    expect(await ofDays()).toMatchObject([
       {
         what: 'Its orders have days and no times, and 1 credited one equals one of shop in code, amount and day.',
       },
     ]);
+    const path = join(shop.folder, 'pipeline.yaml');
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replace('platform: pos,', 'platform: pos, own_orders: true,'),
+    );
+    expect(await ofDays()).toEqual([]);
   });
 });
