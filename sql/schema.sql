@@ -982,8 +982,10 @@ CREATE TABLE reporting.funnel_days (
     disposition text CONSTRAINT funnel_days_standing_not_null NOT NULL,
     disposition_reason text,
     orders bigint NOT NULL,
-    amount numeric(24,4) NOT NULL,
-    CONSTRAINT funnel_days_orders_check CHECK ((orders > 0))
+    amount numeric(24,4),
+    without_amount bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT funnel_days_orders_check CHECK ((orders > 0)),
+    CONSTRAINT unknown_without_any_amount CHECK ((((without_amount >= 0) AND (without_amount <= orders)) AND ((amount IS NULL) = (without_amount = orders))))
 );
 
 COMMENT ON TABLE reporting.funnel_days IS 'order_dispositions added up by day, job, source, currency, disposition and reason.';
@@ -1002,7 +1004,9 @@ COMMENT ON COLUMN reporting.funnel_days.disposition_reason IS 'As in order_dispo
 
 COMMENT ON COLUMN reporting.funnel_days.orders IS 'How many.';
 
-COMMENT ON COLUMN reporting.funnel_days.amount IS 'Their revenue, in currency.';
+COMMENT ON COLUMN reporting.funnel_days.amount IS 'Revenue of those whose amount is known, in currency. Null: none is.';
+
+COMMENT ON COLUMN reporting.funnel_days.without_amount IS 'How many of these orders have no known amount.';
 
 CREATE VIEW bi.attribution_funnel_daily AS
  SELECT day_utc,
@@ -1020,18 +1024,35 @@ CREATE VIEW bi.attribution_funnel_daily AS
     (COALESCE(sum(orders) FILTER (WHERE (disposition = 'accepted'::text)), (0)::numeric))::bigint AS accepted_orders,
     (COALESCE(sum(orders) FILTER (WHERE (disposition = 'unaccounted'::text)), (0)::numeric))::bigint AS unaccounted_orders,
     sum(amount) AS orders_amount,
-    COALESCE(sum(amount) FILTER (WHERE (disposition = 'excluded'::text)), (0)::numeric) AS excluded_amount,
-    COALESCE(sum(amount) FILTER (WHERE (disposition = 'organic'::text)), (0)::numeric) AS organic_amount,
-    COALESCE(sum(amount) FILTER (WHERE (disposition = 'unattributed'::text)), (0)::numeric) AS unattributed_amount,
-    COALESCE(sum(amount) FILTER (WHERE (disposition = 'held'::text)), (0)::numeric) AS held_amount,
+        CASE
+            WHEN (count(*) FILTER (WHERE (disposition = 'excluded'::text)) = 0) THEN (0)::numeric
+            ELSE sum(amount) FILTER (WHERE (disposition = 'excluded'::text))
+        END AS excluded_amount,
+        CASE
+            WHEN (count(*) FILTER (WHERE (disposition = 'organic'::text)) = 0) THEN (0)::numeric
+            ELSE sum(amount) FILTER (WHERE (disposition = 'organic'::text))
+        END AS organic_amount,
+        CASE
+            WHEN (count(*) FILTER (WHERE (disposition = 'unattributed'::text)) = 0) THEN (0)::numeric
+            ELSE sum(amount) FILTER (WHERE (disposition = 'unattributed'::text))
+        END AS unattributed_amount,
+        CASE
+            WHEN (count(*) FILTER (WHERE (disposition = 'held'::text)) = 0) THEN (0)::numeric
+            ELSE sum(amount) FILTER (WHERE (disposition = 'held'::text))
+        END AS held_amount,
     COALESCE(sum(amount) FILTER (WHERE (disposition = 'ready'::text)), (0)::numeric) AS ready_amount,
     COALESCE(sum(amount) FILTER (WHERE (disposition = 'rejected'::text)), (0)::numeric) AS rejected_amount,
     COALESCE(sum(amount) FILTER (WHERE (disposition = 'in_doubt'::text)), (0)::numeric) AS in_doubt_amount,
-    COALESCE(sum(amount) FILTER (WHERE (disposition = 'accepted'::text)), (0)::numeric) AS accepted_amount
+    COALESCE(sum(amount) FILTER (WHERE (disposition = 'accepted'::text)), (0)::numeric) AS accepted_amount,
+    (sum(without_amount))::bigint AS unvalued_orders,
+    (COALESCE(sum(without_amount) FILTER (WHERE (disposition = 'excluded'::text)), (0)::numeric))::bigint AS unvalued_excluded_orders,
+    (COALESCE(sum(without_amount) FILTER (WHERE (disposition = 'organic'::text)), (0)::numeric))::bigint AS unvalued_organic_orders,
+    (COALESCE(sum(without_amount) FILTER (WHERE (disposition = 'unattributed'::text)), (0)::numeric))::bigint AS unvalued_unattributed_orders,
+    (COALESCE(sum(without_amount) FILTER (WHERE (disposition = 'held'::text)), (0)::numeric))::bigint AS unvalued_held_orders
    FROM reporting.funnel_days
   GROUP BY day_utc, job, source, currency;
 
-COMMENT ON VIEW bi.attribution_funnel_daily IS 'Dispositions of the orders of a day, one row per day, job, source and currency. Each order counts once: orders is the sum of the other counts. Answers: How many orders are credited, and why are the others not? Do all orders add up?';
+COMMENT ON VIEW bi.attribution_funnel_daily IS 'Dispositions of the orders of a day, one row per day, job, source and currency. Each order counts once: orders is the sum of the counts of the dispositions. Answers: How many orders are credited, and why are the others not? Do all orders add up?';
 
 COMMENT ON COLUMN bi.attribution_funnel_daily.day_utc IS 'Day of the orders in UTC.';
 
@@ -1061,15 +1082,15 @@ COMMENT ON COLUMN bi.attribution_funnel_daily.accepted_orders IS 'Credited by th
 
 COMMENT ON COLUMN bi.attribution_funnel_daily.unaccounted_orders IS 'Always 0, except after a bug.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.orders_amount IS 'Revenue of all orders, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.orders_amount IS 'Revenue of all orders, as far as it is known, in currency. Null: no amount is known.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.excluded_amount IS 'Revenue of the excluded orders, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.excluded_amount IS 'Revenue of the excluded orders, as far as it is known, in currency. Null: there are some, and no amount is known.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.organic_amount IS 'Revenue of the organic orders, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.organic_amount IS 'Revenue of the organic orders, as far as it is known, in currency. Null: there are some, and no amount is known.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.unattributed_amount IS 'Revenue of the unattributed orders, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.unattributed_amount IS 'Revenue of the unattributed orders, as far as it is known, in currency. Null: there are some, and no amount is known.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.held_amount IS 'Revenue of the held orders, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.held_amount IS 'Revenue of the held orders, as far as it is known, in currency. Null: there are some, and no amount is known.';
 
 COMMENT ON COLUMN bi.attribution_funnel_daily.ready_amount IS 'Revenue of the ready orders, in currency.';
 
@@ -1078,6 +1099,16 @@ COMMENT ON COLUMN bi.attribution_funnel_daily.rejected_amount IS 'Revenue of the
 COMMENT ON COLUMN bi.attribution_funnel_daily.in_doubt_amount IS 'Revenue of the orders in doubt, in currency.';
 
 COMMENT ON COLUMN bi.attribution_funnel_daily.accepted_amount IS 'Revenue of the accepted orders, in currency.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.unvalued_orders IS 'Orders without a known amount, which no amount of the row includes. Those that are sent have one.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.unvalued_excluded_orders IS 'Of those: excluded.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.unvalued_organic_orders IS 'Of those: organic.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.unvalued_unattributed_orders IS 'Of those: unattributed.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.unvalued_held_orders IS 'Of those: held.';
 
 CREATE TABLE mirror.brand_versions (
     brand_id text NOT NULL,
@@ -1584,7 +1615,7 @@ CREATE TABLE reporting.conflicts (
     day_utc date NOT NULL,
     conflict text NOT NULL,
     currency text NOT NULL,
-    amount numeric(18,4) NOT NULL,
+    amount numeric(18,4),
     disposition text NOT NULL,
     target text,
     first_target text,
@@ -1610,7 +1641,7 @@ COMMENT ON COLUMN reporting.conflicts.conflict IS 'named (the export names one o
 
 COMMENT ON COLUMN reporting.conflicts.currency IS 'ISO 4217.';
 
-COMMENT ON COLUMN reporting.conflicts.amount IS 'Revenue, in currency, as in order_dispositions.';
+COMMENT ON COLUMN reporting.conflicts.amount IS 'Revenue as sent, or else by the job''s rule, in currency. Null: unknown.';
 
 COMMENT ON COLUMN reporting.conflicts.disposition IS 'As in order_dispositions.';
 
@@ -1642,7 +1673,7 @@ CREATE TABLE reporting.order_dispositions (
     collab_id text,
     influencer_handle text,
     currency text CONSTRAINT order_standings_currency_not_null NOT NULL,
-    amount numeric(18,4) CONSTRAINT order_standings_amount_not_null NOT NULL,
+    amount numeric(18,4),
     CONSTRAINT order_dispositions_disposition_check CHECK ((disposition = ANY (ARRAY['accepted'::text, 'ready'::text, 'rejected'::text, 'in_doubt'::text, 'held'::text, 'excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text])))
 )
 WITH (fillfactor='90');
@@ -1687,7 +1718,7 @@ COMMENT ON COLUMN reporting.order_dispositions.influencer_handle IS 'Influencer.
 
 COMMENT ON COLUMN reporting.order_dispositions.currency IS 'ISO 4217.';
 
-COMMENT ON COLUMN reporting.order_dispositions.amount IS 'Revenue as sent, else by the job''s rule, else of the order, in currency.';
+COMMENT ON COLUMN reporting.order_dispositions.amount IS 'Revenue as sent, or else by the job''s rule, in currency. Null: unknown.';
 
 CREATE VIEW bi.conflicts AS
  SELECT k.job,
@@ -1767,7 +1798,7 @@ COMMENT ON COLUMN bi.conflicts.is_same_creator IS 'Whether all the evidence belo
 
 COMMENT ON COLUMN bi.conflicts.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.conflicts.amount IS 'Revenue, in currency.';
+COMMENT ON COLUMN bi.conflicts.amount IS 'Revenue, in currency. Null: unknown, which is not 0.';
 
 COMMENT ON COLUMN bi.conflicts.disposition IS 'Disposition of the order, see bi.orders_attributed.';
 
@@ -3704,10 +3735,7 @@ CREATE VIEW bi.orders_attributed AS
     s.collab_id,
     s.influencer_handle,
     s.currency,
-        CASE
-            WHEN ((s.amount <> (0)::numeric) OR (COALESCE(o.total, o.subtotal) IS NOT NULL)) THEN s.amount
-            ELSE NULL::numeric
-        END AS amount,
+    s.amount,
     s.entry_id,
     s.disposition AS standing,
     s.disposition_reason AS standing_reason,
@@ -3757,7 +3785,7 @@ COMMENT ON COLUMN bi.orders_attributed.influencer_handle IS 'Influencer, if the 
 
 COMMENT ON COLUMN bi.orders_attributed.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.orders_attributed.amount IS 'Revenue as it was sent, or else by the rule of the job, in currency. Null: its export states none.';
+COMMENT ON COLUMN bi.orders_attributed.amount IS 'Revenue as it was sent, or else by the rule of the job, in currency. Null: unknown, which is not 0.';
 
 COMMENT ON COLUMN bi.orders_attributed.entry_id IS 'Entry of the ledger, if there is one; see bi.adjustments and bi.doubts.';
 
@@ -4957,7 +4985,7 @@ COMMENT ON COLUMN bi.self_purchases.platform IS 'Platform of the handle.';
 
 COMMENT ON COLUMN bi.self_purchases.currency IS 'ISO 4217.';
 
-COMMENT ON COLUMN bi.self_purchases.amount IS 'Revenue as sent, in currency.';
+COMMENT ON COLUMN bi.self_purchases.amount IS 'Revenue as sent, or else by the rule of the job, in currency. Null: unknown, which is not 0.';
 
 COMMENT ON COLUMN bi.self_purchases.disposition IS 'Disposition of the order, see bi.orders_attributed.';
 
@@ -5283,8 +5311,10 @@ CREATE TABLE reporting.code_days (
     carried_as text NOT NULL,
     currency text NOT NULL,
     orders bigint NOT NULL,
-    amount numeric(24,4) NOT NULL,
-    CONSTRAINT code_days_carried_as_check CHECK ((carried_as = ANY (ARRAY['code'::text, 'link'::text, 'explicit'::text])))
+    amount numeric(24,4),
+    without_amount bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT code_days_carried_as_check CHECK ((carried_as = ANY (ARRAY['code'::text, 'link'::text, 'explicit'::text]))),
+    CONSTRAINT unknown_without_any_amount CHECK ((((without_amount >= 0) AND (without_amount <= orders)) AND ((amount IS NULL) = (without_amount = orders))))
 );
 
 COMMENT ON TABLE reporting.code_days IS 'Unattributed orders added up by day, job, source and the code, link or handle without an owner. An order with two such codes counts for both.';
@@ -5305,7 +5335,9 @@ COMMENT ON COLUMN reporting.code_days.currency IS 'ISO 4217.';
 
 COMMENT ON COLUMN reporting.code_days.orders IS 'Orders that carry it.';
 
-COMMENT ON COLUMN reporting.code_days.amount IS 'Their revenue, in currency.';
+COMMENT ON COLUMN reporting.code_days.amount IS 'Revenue of those whose amount is known, in currency. Null: none is.';
+
+COMMENT ON COLUMN reporting.code_days.without_amount IS 'How many of these orders have no known amount.';
 
 CREATE VIEW bi.unattributed_revenue AS
  SELECT day_utc,
@@ -5316,7 +5348,8 @@ CREATE VIEW bi.unattributed_revenue AS
     carried_as,
     currency,
     orders,
-    amount
+    amount,
+    without_amount AS unvalued_orders
    FROM reporting.code_days;
 
 COMMENT ON VIEW bi.unattributed_revenue IS 'Orders whose code, link or handle has no owner, one row per day, job, source, code and currency. An order with two such codes counts for both, so codes do not add up to orders. Answers: How much would each code earn if codes.csv named its owner?';
@@ -5337,7 +5370,9 @@ COMMENT ON COLUMN bi.unattributed_revenue.currency IS 'ISO 4217. Never add up am
 
 COMMENT ON COLUMN bi.unattributed_revenue.orders IS 'Orders that have the code.';
 
-COMMENT ON COLUMN bi.unattributed_revenue.amount IS 'Revenue of these orders, in currency: the amount that the owner would be credited for.';
+COMMENT ON COLUMN bi.unattributed_revenue.amount IS 'Revenue of these orders, as far as it is known, in currency: the amount that the owner would be credited for. Null: none is known.';
+
+COMMENT ON COLUMN bi.unattributed_revenue.unvalued_orders IS 'How many of these orders have no known amount. It is not part of amount.';
 
 CREATE TABLE intake.announced_files (
     source text NOT NULL,

@@ -5,5 +5,5 @@ select month_utc as month, deal_id, influencer_handle, currency, orders, net_amo
   unknown
 from bi.returns_monthly
 where month_utc >= date_trunc('month', current_date) - interval '3 months'
-order by month_utc desc, net_amount desc, deal_id, currency
+order by month_utc desc, net_amount desc nulls last, deal_id, currency
 limit 2000;

@@ -1,6 +1,6 @@
 import { findAmbiguousCodes, readCodeRows } from '../../src/codes/load-codes.ts';
 import { type Finding, ok, problem, warning } from '../../src/core/finding.ts';
-import { formatAmounts } from '../../src/core/money.ts';
+import { formatSums } from '../../src/core/money.ts';
 import type { CodeProblem } from '../../src/core/report.ts';
 import { codeInText, helpForCodesInText } from '../../src/core/text/codes-in-text.ts';
 import { foldPlatform } from '../../src/core/text/order-key.ts';
@@ -100,7 +100,7 @@ async function lookAtUnowned(
     ? []
     : [
         warning(
-          `${plural(texts.length, 'text', 'texts')} with a code inside ${texts.length === 1 ? 'counts' : 'count'} as a code: ${formatAmounts(texts)}.`,
+          `${plural(texts.length, 'text', 'texts')} with a code inside ${texts.length === 1 ? 'counts' : 'count'} as a code: ${formatSums(texts)}.`,
           'Such a code has no owner, so these orders are credited to no influencer.',
           help,
         ),

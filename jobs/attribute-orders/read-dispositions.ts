@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { DecimalText } from '../../src/core/money.ts';
+import type { KnownSum } from '../../src/core/money.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
 import { countOf, type Database, execute, rowsOf } from '../../src/db/statement.ts';
@@ -22,8 +22,8 @@ export type Disposition =
   | 'organic'
   | 'unaccounted';
 
-/** Orders of the job with the same disposition, reason and currency. */
-export type DispositionGroup = {
+/** Orders of the job with the same disposition, reason and currency, and their revenue by the rule of the job. */
+export type DispositionGroup = KnownSum & {
   readonly disposition: Disposition;
   /**
    * The reason, for excluded, unattributed, held, rejected and in_doubt. `by_backfill` for ready orders that
@@ -32,8 +32,6 @@ export type DispositionGroup = {
   readonly reason: string | null;
   readonly currency: string;
   readonly orders: number;
-  /** Revenue by the rule of the job, in `currency`. */
-  readonly amount: DecimalText;
 };
 
 /** Reason of ready orders that a backfill posts, not a run. */
@@ -66,18 +64,19 @@ export async function readDispositions(
     ),
     counted as (
       select case disposition when 'accepted' then 'already' else disposition end as disposition,
-        disposition_reason as reason, currency, orders, amount
+        disposition_reason as reason, currency, orders, amount, without_amount
       from ${stored.sums} where job = ${job} and source = any(${sources}::text[])
       union all
-      select 'accepted', null, currency, orders, amount from accepted
+      select 'accepted', null, currency, orders, amount, 0 from accepted
       union all
-      select 'already', null, currency, -orders, -amount from accepted
+      select 'already', null, currency, -orders, -amount, 0 from accepted
       union all
-      select 'ready', ${BY_BACKFILL}, currency, orders, amount from taken
+      select 'ready', ${BY_BACKFILL}, currency, orders, amount, 0 from taken
       union all
-      select 'ready', null, currency, -orders, -amount from taken
+      select 'ready', null, currency, -orders, -amount, 0 from taken
     )
-    select disposition, reason, currency, sum(orders)::float8 as orders, sum(amount) as amount
+    select disposition, reason, currency, sum(orders)::float8 as orders, sum(amount) as amount,
+      sum(without_amount)::float8 as "withoutAmount"
     from counted group by disposition, reason, currency
     having sum(orders) <> 0
     order by disposition, sum(orders) desc, reason, currency`;
@@ -114,7 +113,8 @@ export function workOutStandings(db: Database, options: ReportedRun): Promise<re
       create temporary table dispositions_now
         on commit drop as ${dispositionOfOrders({ job, orders: inForce })}`;
     const sums = sql`(
-      select job, source, disposition, disposition_reason, currency, count(*) as orders, sum(amount) as amount
+      select job, source, disposition, disposition_reason, currency, count(*) as orders, sum(amount) as amount,
+        count(*) - count(amount) as without_amount
       from dispositions_now group by 1, 2, 3, 4, 5) n`;
     return readDispositions(trx, options, { orders: sql`dispositions_now`, sums });
   });
@@ -131,11 +131,10 @@ export async function countOrders(db: Database, sources: readonly string[]): Pro
 }
 
 /** A code (or link or handle) that orders contain and that no influencer owns. */
-export type UnownedCode = {
+export type UnownedCode = KnownSum & {
   readonly code: string;
   readonly currency: string;
   readonly orders: number;
-  readonly amount: DecimalText;
 };
 
 type UnownedCodes = { readonly codes: readonly UnownedCode[]; readonly total: number };
@@ -152,12 +151,14 @@ export async function listUnownedCodes(
   const rows = await rowsOf<UnownedCode & { total: number }>(db)`
     with summed as (
       select min(code) as code, currency, sum(orders) as orders, sum(amount) as amount,
-        row_number() over (partition by currency order by sum(amount) desc, min(code)) as place
+        sum(without_amount) as without_amount,
+        row_number() over (partition by currency order by sum(amount) desc nulls last, min(code)) as place
       from reporting.code_days
       where job = ${options.job} and source = any(${options.sources}::text[])
       group by code_folded, currency
     )
-    select code, currency, orders::float8, amount, (count(*) over ())::float8 as total
+    select code, currency, orders::float8, amount, without_amount::float8 as "withoutAmount",
+      (count(*) over ())::float8 as total
     from summed order by place, currency limit ${options.limit}`;
   return { codes: rows.map(({ total: _total, ...row }) => row), total: rows[0]?.total ?? 0 };
 }

@@ -1,5 +1,5 @@
 import { BELOW_ZERO, REFUNDS_APART } from '../../src/core/held/held-order.ts';
-import { formatAmounts, formatAtLeast, formatMoney } from '../../src/core/money.ts';
+import { formatAtLeast, formatKnown, formatMoney, formatSums } from '../../src/core/money.ts';
 import { sumOrders } from '../../src/core/order.ts';
 import { helpForCodesInText } from '../../src/core/text/codes-in-text.ts';
 import { type Bars, type CountLine, column, item, number, section, table } from '../../src/render/block.ts';
@@ -58,7 +58,9 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
         parts: table(details.unownedCodes, [
           column('code', ({ code }) => markLookAlikes(code)),
           number('orders', ({ orders }) => formatCount(orders)),
-          number('revenue', ({ amount, currency }) => formatMoney(amount, currency)),
+          number('revenue', ({ amount, currency, withoutAmount }) =>
+            formatKnown(amount, currency, withoutAmount),
+          ),
         ]),
         help: `No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders. ${helpForCodesInText(details.unownedCodes.map(({ code }) => code)) ?? ''}`.trimEnd(),
       }),
@@ -67,9 +69,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
         count: counts.excluded[BELOW_ZERO] ?? 0,
         parts: groupsAt('excluded', details)
           .filter(({ reason }) => reason === BELOW_ZERO)
-          .map(({ orders, amount, currency }) =>
-            item(`${plural(orders, 'row')} below zero, ${formatMoney(amount, currency)}`),
-          ),
+          .map((group) => item(`${plural(group.orders, 'row')} below zero, ${formatSums([group])}`)),
         why: 'They lower no order, so the orders that they refund or cancel may count in full.',
         help: REFUNDS_APART,
       }),
@@ -77,15 +77,15 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       ...(details.leaks.length === 0 ? [] : describeLeaks(details.leaks)),
       ...section('Refused by the service', {
         count: counts.entries.rejected,
-        parts: groupsAt('rejected', details).map(({ reason, orders, amount, currency }) =>
+        parts: groupsAt('rejected', details).map((group) =>
           item(
-            `${plural(orders, 'order')}, ${formatMoney(amount, currency)}: ${reason ?? 'no reason was given'}`,
+            `${plural(group.orders, 'order')}, ${formatSums([group])}: ${group.reason ?? 'no reason was given'}`,
           ),
         ),
         help: 'Fix what the message names, often a handle or deal in codes.csv. The next run sends the orders that changed.',
       }),
       ...describeRunDoubts(report, {
-        note: formatAmounts(groupsAt('in_doubt', details)),
+        note: formatSums(groupsAt('in_doubt', details)),
         why: 'The service may have credited these orders, but no answer says so.',
         todo: 'look up each order in the service, then settle it',
       }),
@@ -117,7 +117,7 @@ export function dispositionLines(
       : '';
   const allExcluded = Object.values(excluded).reduce((sum, count) => sum + count, 0);
   const lines: readonly CountLine[] = [
-    ['posted', entries.accepted, { note: formatAmounts(at('accepted')), color: 'green', always: true }],
+    ['posted', entries.accepted, { note: formatSums(at('accepted')), color: 'green', always: true }],
     ['already known', entries.already, { note: 'posted before this run', always: true }],
     [
       isPlan ? 'would be posted' : 'to be posted',
@@ -132,7 +132,7 @@ export function dispositionLines(
     [
       'in doubt',
       entries.in_doubt,
-      { note: `${formatAmounts(at('in_doubt'))}, see below`, color: 'red', always: true },
+      { note: `${formatSums(at('in_doubt'))}, see below`, color: 'red', always: true },
     ],
   ];
   const lost = orders - lines.reduce((sum, [, count]) => sum + count, 0);
@@ -147,9 +147,8 @@ function groupsAt(disposition: Disposition, { dispositions }: OrderDetails): rea
 function toBePosted(groups: readonly DispositionGroup[]): string {
   const taken = groups.filter(({ reason }) => reason === 'by_backfill');
   const count = sumOrders(taken);
-  const ofThem =
-    count === 0 ? '' : `, ${formatCount(count)} of them by the backfill (${formatAmounts(taken)})`;
-  return `${formatAmounts(groups)}${ofThem}`;
+  const ofThem = count === 0 ? '' : `, ${formatCount(count)} of them by the backfill (${formatSums(taken)})`;
+  return `${formatSums(groups)}${ofThem}`;
 }
 
 /** One row for each influencer and currency, with a bar. */

@@ -148,7 +148,7 @@ export async function reportOrders(
     counts,
     amounts: dispositions
       .filter(({ disposition }) => disposition === 'accepted')
-      .map(({ currency, amount }) => ({ currency, accepted: amount })),
+      .flatMap(({ currency, amount }) => (amount === null ? [] : { currency, accepted: amount })),
     sumsAddUp: countOf(dispositions, 'unaccounted').unaccounted === 0 && addUp(counts) && files.addUp,
     doubts,
     needsAttention:

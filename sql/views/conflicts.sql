@@ -33,7 +33,7 @@ comment on column bi.conflicts.conflict is 'Kind of conflict: named (the export 
 comment on column bi.conflicts.evidence is 'The owned codes, links and names of the order, in the assumed order of time: names of the export, links, codes.';
 comment on column bi.conflicts.is_same_creator is 'Whether all the evidence belongs to deals of one creator. Null: the creator of one deal is unknown.';
 comment on column bi.conflicts.currency is 'ISO 4217. Never add up amounts of different currencies.';
-comment on column bi.conflicts.amount is 'Revenue, in currency.';
+comment on column bi.conflicts.amount is 'Revenue, in currency. Null: unknown, which is not 0.';
 comment on column bi.conflicts.disposition is 'Disposition of the order, see bi.orders_attributed.';
 comment on column bi.conflicts.disposition_reason is 'Why it is held, if it is.';
 comment on column bi.conflicts.matched_by is 'What decided who is credited: explicit, code or link. Null: nothing.';

@@ -43,8 +43,7 @@ comment on column bi.orders.customer_key is 'Tells customers of a brand apart wi
 create view bi.orders_attributed as
   select s.job, s.source, s.order_id, s.order_version_id, o.order_name, s.ordered_at, s.day_utc, s.disposition, s.disposition_reason,
     s.disposition_at, s.target is not null as is_attributed, s.disposition = 'accepted' as is_accepted, s.is_open, s.matched_by,
-    s.matched_value, s.brand_id, s.deal_id, s.collab_id, s.influencer_handle, s.currency,
-    case when s.amount <> 0 or coalesce(o.total, o.subtotal) is not null then s.amount end as amount, s.entry_id,
+    s.matched_value, s.brand_id, s.deal_id, s.collab_id, s.influencer_handle, s.currency, s.amount, s.entry_id,
     s.disposition as standing, s.disposition_reason as standing_reason, s.disposition_at as standing_at
   from reporting.order_dispositions s
   left join intake.orders o on o.order_version_id = s.order_version_id;
@@ -72,7 +71,7 @@ comment on column bi.orders_attributed.deal_id is 'Deal that the service credite
 comment on column bi.orders_attributed.collab_id is 'Collaboration within the deal, if known.';
 comment on column bi.orders_attributed.influencer_handle is 'Influencer, if the codes or the export name one.';
 comment on column bi.orders_attributed.currency is 'ISO 4217. Never add up amounts of different currencies.';
-comment on column bi.orders_attributed.amount is 'Revenue as it was sent, or else by the rule of the job, in currency. Null: its export states none.';
+comment on column bi.orders_attributed.amount is 'Revenue as it was sent, or else by the rule of the job, in currency. Null: unknown, which is not 0.';
 comment on column bi.orders_attributed.entry_id is 'Entry of the ledger, if there is one; see bi.adjustments and bi.doubts.';
 
 create view bi.adjustments as

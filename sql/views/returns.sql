@@ -129,5 +129,5 @@ comment on column bi.self_purchases.deal_id is 'Deal that was credited.';
 comment on column bi.self_purchases.influencer_handle is 'Public handle of the influencer.';
 comment on column bi.self_purchases.platform is 'Platform of the handle.';
 comment on column bi.self_purchases.currency is 'ISO 4217.';
-comment on column bi.self_purchases.amount is 'Revenue as sent, in currency.';
+comment on column bi.self_purchases.amount is 'Revenue as sent, or else by the rule of the job, in currency. Null: unknown, which is not 0.';
 comment on column bi.self_purchases.disposition is 'Disposition of the order, see bi.orders_attributed.';

@@ -58,9 +58,30 @@ export function formatNumber({ amount, currency }: Money): string {
   return currency === null ? text : text.slice(0, -currency.length - 1);
 }
 
-/** Formats an amount, or says `unknown`. */
-export function formatKnown(amount: DecimalText | null, currency: string | null): string {
-  return amount === null ? 'unknown' : formatMoney(amount, currency);
+/**
+ * Formats an amount, or says `unknown`. A sum that lacks the amounts of some orders is `at least` as much
+ * (`formatAtLeast`).
+ */
+export function formatKnown(amount: DecimalText | null, currency: string | null, withoutAmount = 0): string {
+  return amount === null ? 'unknown' : formatAtLeast(formatMoney(amount, currency), withoutAmount);
+}
+
+/** What orders come to in one currency, as far as it is known. */
+export type KnownSum = {
+  /** Null: the amount of none of them is known. */
+  readonly amount: DecimalText | null;
+  readonly currency: string | null;
+  /** Number of these orders whose amount is not known. */
+  readonly withoutAmount: number;
+};
+
+/** Formats what orders come to, by currency: `unknown`, or `at least` as much, if the amount of some is not known. */
+export function formatSums(sums: readonly KnownSum[]): string {
+  const known = sums.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }]));
+  return formatAtLeast(
+    formatAmounts(known),
+    sums.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
+  );
 }
 
 /**

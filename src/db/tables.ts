@@ -5131,9 +5131,9 @@ export interface ReportingChangedEarnings {
 
 export interface ReportingCodeDays {
   /**
-   * Their revenue, in currency.
+   * Revenue of those whose amount is known, in currency. Null: none is.
    */
-  amount: Numeric;
+  amount: Numeric | null;
   /**
    * code, link (an order without a code), explicit (the export names a deal or handle).
    */
@@ -5166,6 +5166,10 @@ export interface ReportingCodeDays {
    * Source.
    */
   source: string;
+  /**
+   * How many of these orders have no known amount.
+   */
+  without_amount: Generated<Int8>;
 }
 
 export interface ReportingCodeOwners {
@@ -5200,9 +5204,9 @@ export interface ReportingCodeUseDays {
 
 export interface ReportingConflicts {
   /**
-   * Revenue, in currency, as in order_dispositions.
+   * Revenue as sent, or else by the job's rule, in currency. Null: unknown.
    */
-  amount: Numeric;
+  amount: Numeric | null;
   /**
    * named (the export names one owner, and a code or link another), link_and_code, codes or links.
    */
@@ -5479,9 +5483,9 @@ export interface ReportingExchangeRates {
 
 export interface ReportingFunnelDays {
   /**
-   * Their revenue, in currency.
+   * Revenue of those whose amount is known, in currency. Null: none is.
    */
-  amount: Numeric;
+  amount: Numeric | null;
   /**
    * ISO 4217.
    */
@@ -5510,13 +5514,17 @@ export interface ReportingFunnelDays {
    * Source.
    */
   source: string;
+  /**
+   * How many of these orders have no known amount.
+   */
+  without_amount: Generated<Int8>;
 }
 
 export interface ReportingOrderDispositions {
   /**
-   * Revenue as sent, else by the job's rule, else of the order, in currency.
+   * Revenue as sent, or else by the job's rule, in currency. Null: unknown.
    */
-  amount: Numeric;
+  amount: Numeric | null;
   /**
    * Brand.
    */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { BELOW_ZERO } from '../core/held/held-order.ts';
+import type { KnownSum } from '../core/money.ts';
 import { type Database, rowsOf } from '../db/statement.ts';
 import { lastDay } from '../money/read-statement.ts';
 import type { StatementRules } from '../money/statement.ts';
@@ -45,11 +46,6 @@ export type OrderFilter = Having<'job' | 'source' | 'disposition' | 'reason' | '
  */
 const OPEN = ['ready', 'in_doubt', 'rejected'];
 
-/** SQL for the amount of order `d` as far as its version `o` states one: 0 stands for an unknown amount, too. */
-const knownAmount = sql`
-  case when d.disposition_reason is distinct from 'unknown_amount'
-    and (d.amount <> 0 or coalesce(o.total, o.subtotal) is not null) then d.amount end`;
-
 /** Lists the orders of all jobs as of the last refresh of the reports, newest first. */
 export function listOrders(
   db: Database,
@@ -64,7 +60,7 @@ export function listOrders(
       to_char(d.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, d.disposition,
       d.disposition_reason as reason, d.matched_by as "matchedBy",
       d.matched_value as "matchedValue", d.influencer_handle as "influencerHandle", d.deal_id as "dealId",
-      d.currency, ${knownAmount} as amount
+      d.currency, d.amount
     from (
       select * from reporting.order_dispositions d
       where ${hasAll({}, matches(filter), isAfter)}
@@ -93,10 +89,8 @@ export async function listWaitingOrders(
   const waiting = sql`
     waiting as (
       select d.order_id, d.ordered_at, d.disposition, d.disposition_reason, d.influencer_handle, d.deal_id,
-        d.currency, (d.ordered_at at time zone ${rules.timeZone})::date as ordered_on,
-        ${knownAmount} as amount
+        d.currency, (d.ordered_at at time zone ${rules.timeZone})::date as ordered_on, d.amount
       from reporting.order_dispositions d left join ledger.entries e on e.entry_id = d.entry_id
-      left join intake.orders o on o.order_version_id = d.order_version_id
       where (d.disposition = 'held' or d.is_open and d.disposition in ('ready', 'in_doubt'))
         and (d.ordered_at at time zone ${rules.timeZone})::date + ${rules.returnWindowDays}::integer
           <= ${lastDay(month)}
@@ -108,12 +102,7 @@ export async function listWaitingOrders(
       disposition_reason as reason, influencer_handle as "influencerHandle", deal_id as "dealId", currency,
       amount::text as amount
     from waiting order by disposition <> 'in_doubt', ordered_at, order_id limit ${limit}`;
-  const sums = await rowsOf<{
-    currency: string;
-    orders: number;
-    amount: string | null;
-    withoutAmount: number;
-  }>(db)`
+  const sums = await rowsOf<KnownSum & { currency: string; orders: number }>(db)`
     with ${waiting}
     select currency, count(*)::float8 as orders, sum(amount)::text as amount,
       (count(*) filter (where amount is null))::float8 as "withoutAmount"
@@ -225,7 +214,8 @@ export function belowZeroPage(job: string): string {
 
 /** Sums up the orders below zero by job and currency: refunds with an id of their own, which lower no order. */
 export function sumBelowZero(db: Database) {
-  return rowsOf<{ job: string; currency: string; amount: string }>(db)`
-    select job, currency, sum(amount)::text as amount from reporting.funnel_days
+  return rowsOf<KnownSum & { job: string; currency: string }>(db)`
+    select job, currency, sum(amount)::text as amount, sum(without_amount)::float8 as "withoutAmount"
+    from reporting.funnel_days
     where disposition = 'excluded' and disposition_reason = ${BELOW_ZERO} group by job, currency`;
 }

@@ -66,7 +66,7 @@ export function dispositionOfOrders(options: {
               e.body::json ->> 'influencer_handle')
             end) as influencer_handle,
         coalesce(e.currency, a.currency, o.currency) as currency,
-        coalesce(e.amount, a.amount, o.total, o.subtotal, 0) as amount
+        coalesce(e.amount, a.amount) as amount
       from ${options.orders} o
       left join lateral (
         select a.* from intake.attributions a
@@ -99,7 +99,7 @@ export function postedTo(decision: 'a' | 'o'): RawBuilder<string | null> {
 /** Columns of order `o` that its disposition needs from the export. */
 export const STATED_BY_ORDER = sql`
   o.source, o.order_id, o.order_version_id, o.source_file_id, o.placed_at, o.paid_at, o.first_seen_at,
-  o.currency, o.total, o.subtotal`;
+  o.currency`;
 
 /** Condition: the lease of the process that claimed entry `e` has not expired, by the database's clock. */
 const hasLiveOwner = sql`exists (select 1 from ops.leases l where l.owner = e.owner and l.expires_at > clock_timestamp())`;

@@ -375,8 +375,9 @@ async function addUpDays(trx: Transaction<DB>, dates: readonly string[]): Promis
   await execute(trx)`select set_config('enable_seqscan', 'off', true)`;
   await execute(trx)`
     insert into reporting.funnel_days (day_utc, job, source, currency, disposition, disposition_reason,
-      orders, amount)
-    select day_utc, job, source, currency, disposition, disposition_reason, count(*), sum(amount)
+      orders, amount, without_amount)
+    select day_utc, job, source, currency, disposition, disposition_reason, count(*), sum(amount),
+      count(*) - count(amount)
     from ${orders}
     group by 1, 2, 3, 4, 5, 6 order by 1`;
   await addUpDeals(trx, orders);
@@ -456,11 +457,12 @@ async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
     ),
     noted as (
       insert into reporting.code_days (day_utc, job, source, code_folded, code, carried_as, currency, orders,
-        amount)
+        amount, without_amount)
       select k.day_utc, k.job, k.source, c.folded, min(c.code), max(k.carried_as), k.currency, sum(k.orders),
-        sum(k.amount)
+        sum(k.amount), sum(k.without_amount)
       from (
-        select day_utc, job, source, currency, unowned, carried_as, count(*) as orders, sum(amount) as amount
+        select day_utc, job, source, currency, unowned, carried_as, count(*) as orders, sum(amount) as amount,
+          count(*) - count(amount) as without_amount
         from carrying where cardinality(unowned) > 0 group by 1, 2, 3, 4, 5, 6) k
       cross join lateral (
         select upper(regexp_replace(code, '\\s', '', 'g')) as folded, min(code) as code

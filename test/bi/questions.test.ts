@@ -18,7 +18,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['2026-04', 'EUR', 'closed', '0', '12.5000'],
     ['2026-04', 'EUR', 'unknown', '2', null],
   ],
-  'adjustments-by-deal': [['D1', 'EUR', '1', '-20.0000']],
+  'adjustments-by-deal': [['D1', 'EUR', '1', '-20.0000', '0']],
   // One order, claimed by handle and by deal.
   'answered-claims': [['credited', 'EUR', '2', '45.0000', '45.0000']],
   brands: [['4819', 'Acme', 'false', 'TIME', 'TIME']],
@@ -75,7 +75,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['2', 'attribute-orders', 'lost', 'TIME', null, null, null, null, null],
     ['1', 'attribute-orders', 'ok', 'TIME', '3600.000', null, null, '2', null],
   ],
-  'money-other-rules-would-move': [['codes', 'EUR', '1', '7.0000', '7.0000', '7.0000', '0']],
+  'money-other-rules-would-move': [['codes', 'EUR', '1', '7.0000', '0', '7.0000', '7.0000', '0']],
   'money-in-doubt': [['EUR', '2', '55.0000', 'TIME']],
   'one-deal-by-day': [
     ['DAY', 'EUR', '3', '3', '1264.5000'],
@@ -89,8 +89,8 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   ],
   'unconfirmed-payments': [['EUR', 'partly_paid', '1', '15.0000', '2026-02-02']],
   'orders-by-shop': [
-    ['shop-orders', 'EUR', '13', '1598.5000', '122.96'],
-    ['shop-orders', 'USD', '1', '0.1000', '0.10'],
+    ['shop-orders', 'EUR', '13', '1598.5000', '0', '122.96'],
+    ['shop-orders', 'USD', '1', '0.1000', '0', '0.10'],
   ],
   'orders-of-a-deal': [
     ['DAY', 'shop-orders', '1001', '#1001', 'accepted', 'code', 'MARA15', '1234.5000', 'EUR'],
@@ -137,11 +137,11 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['D1', '2', 'TIME'],
   ],
   'still-to-be-settled': [
-    ['held', 'written_off', 'EUR', '1', '6.0000', 'TIME'],
-    ['in_doubt', null, 'EUR', '1', '22.0000', 'TIME'],
-    ['in_doubt', 'the connection was cut before the answer', 'EUR', '1', '33.0000', 'TIME'],
-    ['ready', null, 'EUR', '1', '55.0000', 'TIME'],
-    ['rejected', 'HTTP 422: no such influencer', 'EUR', '1', '44.0000', 'TIME'],
+    ['held', 'written_off', 'EUR', '1', '6.0000', '0', 'TIME'],
+    ['in_doubt', null, 'EUR', '1', '22.0000', '0', 'TIME'],
+    ['in_doubt', 'the connection was cut before the answer', 'EUR', '1', '33.0000', '0', 'TIME'],
+    ['ready', null, 'EUR', '1', '55.0000', '0', 'TIME'],
+    ['rejected', 'HTTP 422: no such influencer', 'EUR', '1', '44.0000', '0', 'TIME'],
   ],
   'top-deals': [
     ['EUR', '1', 'mara.paints', '3', '1264.5000'],
@@ -150,8 +150,8 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   'terms-that-differ': [['mara.paints', 'D1', 'code', null, null, null, null, null]],
   'unowned-clicks': [['acme.test/spring', 'unknown', '30', 'DAY', 'DAY']],
   'unowned-codes': [
-    ['EUR', '1', 'SUMMER 5', '2', '150.0000'],
-    ['EUR', '2', 'XMAS', '1', '70.0000'],
+    ['EUR', '1', 'SUMMER 5', '2', '150.0000', '0'],
+    ['EUR', '2', 'XMAS', '1', '70.0000', '0'],
   ],
   'why-not-credited': [
     [

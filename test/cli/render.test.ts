@@ -335,7 +335,7 @@ describe('the summary of a run', () => {
     },
     amounts: [{ currency: 'EUR', accepted: '1234.5000' }],
   };
-  const group = { reason: null, currency: 'EUR', orders: 1, amount: '10.0000' } as const;
+  const group = { reason: null, currency: 'EUR', orders: 1, amount: '10.0000', withoutAmount: 0 } as const;
   const row = {
     code: 'bad_money',
     line: 1_204,
@@ -369,7 +369,7 @@ describe('the summary of a run', () => {
     leaks: [],
     credits: [],
     creditsTotal: 0,
-    unownedCodes: [{ code: 'SUMMER5', currency: 'EUR', orders: 2, amount: '150.0000' }],
+    unownedCodes: [{ code: 'SUMMER5', currency: 'EUR', orders: 2, amount: '150.0000', withoutAmount: 0 }],
     unownedCodesTotal: 3,
     rejectedRows: [
       {

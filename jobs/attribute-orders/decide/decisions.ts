@@ -316,7 +316,10 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
       from matches m offset 0
     ),
     decisions as (
-      select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
+      select j.source, j.order_id, j.order_version_id,
+        -- A subtotal above the total is no amount.
+        case when j.decision = 'held' and j.held_for = 'unknown_amount' then null else j.amount end as amount,
+        j.currency,
         case when j.decision in ('explicit', 'code', 'link') then 'attributed'
              when j.decision in ('ambiguous_codes', 'ambiguous_links', 'link_and_code', 'unknown_time')
                then 'held'

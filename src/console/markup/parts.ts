@@ -209,7 +209,9 @@ export function orderColumns(visit: Visit): readonly TableColumn<ListedOrder>[] 
     ),
     column('Creator', ({ influencerHandle }) => visit.creator(influencerHandle)),
     column('Deal', ({ dealId }) => visit.deal(dealId)),
-    number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
+    number('Amount', ({ amount, currency }) =>
+      amount === null ? 'unknown' : amountList([{ amount, currency }]),
+    ),
     column('Source', ({ source, job }) => noted(source, job)),
   ];
 }

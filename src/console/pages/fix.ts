@@ -377,6 +377,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
             what: `${markLookAlikes(code)} has no owner: ${plural(orders, 'order')}, the last of ${days.at(-1)}`,
             count: 1,
             amounts: uses.flatMap(({ amount, currency }) => money(amount, currency)),
+            withoutAmount: uses.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
             since: days[0] ?? null,
             href,
             of: code,

@@ -1,5 +1,5 @@
 import { HELD_REASONS, heldReason } from '../../core/held/held-order.ts';
-import { formatKnown } from '../../core/money.ts';
+import { formatKnown, formatSums } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { findObstacle } from '../../decisions/decide-held.ts';
 import { column, number } from '../../render/block.ts';
@@ -7,7 +7,6 @@ import { type Html, html, prose } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import {
   describeReason,
-  formatHeld,
   formatPosted,
   joinCurrencies,
   sayDecided,
@@ -61,7 +60,7 @@ ${pagedTable(
     column('Source', ({ source }) => source),
     column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
     number('Orders', ({ orders }) => formatCount(orders)),
-    number('Amount', ({ of }) => formatHeld(of)),
+    number('Amount', ({ of }) => formatSums(of)),
     number('Posted before', ({ sent, of }) =>
       sent === 0 ? '' : `${formatCount(sent)}, ${formatPosted(of)}`,
     ),

@@ -1,8 +1,12 @@
-import type { DecimalText } from '../money.ts';
+import type { DecimalText, KnownSum } from '../money.ts';
 
 /** Kinds of conflicts between the evidence of an order; see `bi.conflicts`. */
 export const CONFLICT_KINDS = ['named', 'link_and_code', 'codes', 'links'] as const;
 export type ConflictKind = (typeof CONFLICT_KINDS)[number];
+
+/** The decision of the job, and the rules that could have decided instead. */
+export const RULES = ['credited', 'first', 'last', 'explicit'] as const;
+type Rule = (typeof RULES)[number];
 
 /** The owner that a rule credits: `deal:D1`, `handle:mia`. Null: no owner. */
 export type RuleWinner = { readonly target: string | null; readonly influencerHandle: string | null };
@@ -19,7 +23,8 @@ export type ConflictingOrder = {
   /** Null if the creator of one of the owners is unknown. */
   readonly isSameCreator: boolean | null;
   readonly currency: string;
-  readonly amount: DecimalText;
+  /** Null: unknown. */
+  readonly amount: DecimalText | null;
   readonly disposition: string;
   readonly credited: RuleWinner;
   readonly first: RuleWinner;
@@ -31,24 +36,21 @@ export type ConflictingOrder = {
  * Totals of all such orders for one owner under each rule, in one currency. A null owner stands for orders
  * that would not be credited.
  */
-export type RuleSum = RuleWinner & {
-  readonly currency: string;
-  readonly credited: DecimalText;
-  readonly first: DecimalText;
-  readonly last: DecimalText;
-  readonly explicit: DecimalText;
-};
+export type RuleSum = RuleWinner &
+  /** Null: the rule credits orders, and the amount of none is known. */
+  Readonly<Record<Rule, DecimalText | null>> & {
+    readonly currency: string;
+    /** Number of the orders of each rule whose amount is not known. */
+    readonly withoutAmount: Readonly<Record<Rule, number>>;
+  };
 
 /** Orders that a rule decides otherwise than the job has decided, by both decisions and currency. */
-export type RuleChange = {
+export type RuleChange = KnownSum & {
   /** The owner, such as `deal:D1`, or why nobody is credited: `held: ambiguous codes`. */
   readonly before: string;
   readonly after: string;
   readonly currency: string;
   readonly orders: number;
-  /** Null if no order has one. */
-  readonly amount: DecimalText | null;
-  readonly withoutAmount: number;
   /** Whether they were sent, so that the service keeps what it credited. */
   readonly isSent: boolean;
 };

@@ -85,5 +85,6 @@ export type SelfPurchase = {
   readonly dealId: string | null;
   readonly influencerHandle: string | null;
   readonly currency: string;
-  readonly amount: DecimalText;
+  /** Null: unknown. */
+  readonly amount: DecimalText | null;
 };

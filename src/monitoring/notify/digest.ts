@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { PipelineConfig } from '../../config/schema.ts';
-import { formatAmounts, formatMoney } from '../../core/money.ts';
+import { formatAmounts, formatKnown } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
@@ -90,8 +90,8 @@ async function describeCodes(db: Database): Promise<readonly string[]> {
     // Codes come from files and may contain anything, so addresses in them are masked and the text is
     // shortened.
     const named = codes.map(
-      ({ code, amount }) =>
-        `${toPrintableLine(maskAddresses(code)).slice(0, CODE_CHARS)} ${formatMoney(amount, currency)}`,
+      ({ code, amount, withoutAmount }) =>
+        `${toPrintableLine(maskAddresses(code)).slice(0, CODE_CHARS)} ${formatKnown(amount, currency, withoutAmount)}`,
     );
     lines.push(`Codes without an owner, by revenue in ${currency}: ${named.join(', ')}.`);
   }

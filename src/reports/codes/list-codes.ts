@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
+import type { KnownSum } from '../../core/money.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { spellingsOf } from '../find-handles.ts';
 import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 
-export type UnownedCode = {
+export type UnownedCode = KnownSum & {
   readonly job: string;
   /** The code in capitals, without blanks. */
   readonly folded: string;
@@ -13,7 +14,6 @@ export type UnownedCode = {
   readonly carriedAs: string;
   readonly currency: string;
   readonly orders: number;
-  readonly amount: string;
   /** Days in UTC of the first and the last of these orders. */
   readonly firstDay: string;
   readonly lastDay: string;
@@ -110,7 +110,7 @@ export function listUnownedCodes(
   return rowsOf<UnownedCode>(db)`
     select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency,
       sum(orders)::float8 as orders, sum(amount) as amount,
-      to_char(min(day_utc), 'YYYY-MM-DD') as "firstDay", to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay",
+      sum(without_amount)::float8 as "withoutAmount", to_char(min(day_utc), 'YYYY-MM-DD') as "firstDay", to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay",
       max(${assignedTo}) as "assignedTo"
     from reporting.code_days
     where (${job}::text is null or job = ${job})
@@ -118,7 +118,7 @@ export function listUnownedCodes(
       and (${folded}::text is null or code_folded = upper(${folded}))
       and (${currency}::text is null or currency = ${currency})
     group by job, code_folded, carried_as, currency
-    order by currency, sum(amount) desc, code_folded limit ${limit}`;
+    order by currency, sum(amount) desc nulls last, code_folded limit ${limit}`;
 }
 
 /**
@@ -152,12 +152,11 @@ export async function findUnknownOwner(
 }
 
 /** Revenue of a job's codes without an owner, in one currency. */
-export type UnownedRevenue = {
+export type UnownedRevenue = KnownSum & {
   readonly job: string;
   readonly currency: string;
   readonly codes: number;
   readonly orders: number;
-  readonly amount: string;
   /** Day of the first order, in UTC. */
   readonly since: string;
 };
@@ -169,7 +168,8 @@ export type UnownedRevenue = {
 export function sumUnownedCodes(db: Database) {
   return rowsOf<UnownedRevenue>(db)`
     select job, currency, count(distinct code_folded)::float8 as codes, sum(orders)::float8 as orders,
-      sum(amount) as amount, to_char(min(day_utc), 'YYYY-MM-DD') as since
+      sum(amount) as amount, sum(without_amount)::float8 as "withoutAmount",
+      to_char(min(day_utc), 'YYYY-MM-DD') as since
     from reporting.code_days where ${assignedTo} is null group by 1, 2 order by 1, 2`;
 }
 

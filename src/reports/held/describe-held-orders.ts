@@ -1,5 +1,5 @@
 import { heldReason, OTHER_WORDS, sayWord } from '../../core/held/held-order.ts';
-import { type DecimalText, formatAmounts, formatAtLeast, formatKnown } from '../../core/money.ts';
+import { type DecimalText, formatAmounts, formatKnown, formatSums } from '../../core/money.ts';
 import { sumOrders } from '../../core/order.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
@@ -47,10 +47,10 @@ export function describeHeldOrders({
   return [
     ...section('Held orders', {
       count: sumOrders(waiting),
-      note: formatHeld(waiting.flatMap(({ of }) => of)),
+      note: formatSums(waiting.flatMap(({ of }) => of)),
       why: 'They name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.',
       parts: [
-        ...waiting.slice(0, SHOWN_GROUPS).map((group) => explain(group, group.orders, formatHeld(group.of))),
+        ...waiting.slice(0, SHOWN_GROUPS).map((group) => explain(group, group.orders, formatSums(group.of))),
         ...more(rest > 0, `and ${plural(rest, 'more group', 'more groups')}`),
         ...(waiting.length === 0 ? [] : [tableOf(orders.filter(isUndecided))]),
       ],
@@ -64,13 +64,13 @@ export function describeHeldOrders({
     }),
     ...section('Held orders that are decided', {
       count: sumOrders(decided),
-      note: formatHeld(decided.flatMap(({ of }) => of)),
+      note: formatSums(decided.flatMap(({ of }) => of)),
       why: 'They wait for the next run, which follows the decision.',
       parts: [
         ...decided
           .slice(0, SHOWN_GROUPS)
           .map((group) =>
-            item(nameOf(group, group.orders, formatHeld(group.of)), sayDecided(group.decision)),
+            item(nameOf(group, group.orders, formatSums(group.of)), sayDecided(group.decision)),
           ),
         ...(decided.length === 0 ? [] : [tableOf(orders.filter((order) => !isUndecided(order)))]),
       ],
@@ -120,21 +120,12 @@ function nameOf(group: HeldGroup, orders: number, amount: string): string {
   return `${plural(orders, 'order')} of ${group.source}, ${amount}: ${describeReason(group)}`;
 }
 
-/** Formats what held orders come to, by currency: `unknown`, or `at least` as much, if the amount of some is not known. */
-export function formatHeld(groups: readonly HeldAmount[]): string {
-  const known = groups.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }]));
-  return formatAtLeast(
-    formatAmounts(known),
-    groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
-  );
-}
-
 /**
  * Formats what those of them come to that were posted before, and what is at stake: `1,249.00 EUR, 249.00 EUR of it
  * refunded by now`, or `1,249.90 EUR when posted, now 1,000.00 EUR`.
  */
 export function formatPosted(groups: readonly HeldGroup[]): string {
-  const now = formatHeld(
+  const now = formatSums(
     groups.map((group) => ({ ...group, amount: group.sentAmount, withoutAmount: group.sentWithoutAmount })),
   );
   const of = groups.filter(({ sent }) => sent > 0);
@@ -156,12 +147,10 @@ export function sayHeld(groups: readonly HeldGroup[]): string {
   const orders = sumOrders(groups);
   const sent = countSent(groups);
   return [
-    ...(orders === 0 ? [] : [`${plural(orders, 'held order')} (${formatHeld(groups)})`]),
+    ...(orders === 0 ? [] : [`${plural(orders, 'held order')} (${formatSums(groups)})`]),
     ...(sent === 0 ? [] : [`${plural(sent, 'order')} posted before (${formatPosted(groups)})`]),
   ].join(' and ');
 }
-
-type HeldAmount = Pick<HeldGroup, 'amount' | 'withoutAmount'> & { readonly currency: string | null };
 
 /** Says what a decision about held orders does. Null: there is none. */
 export function sayDecided(decision: HeldGroup['decision']): string | null {

@@ -1,11 +1,12 @@
-import type {
-  ConflictingOrder,
-  ConflictKind,
-  RuleChange,
-  RuleSum,
-  RuleWinner,
+import {
+  type ConflictingOrder,
+  type ConflictKind,
+  RULES,
+  type RuleChange,
+  type RuleSum,
+  type RuleWinner,
 } from '../../core/money/conflicts.ts';
-import { formatAtLeast, formatMoney } from '../../core/money.ts';
+import { formatKnown, formatSums } from '../../core/money.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import {
   type Block,
@@ -32,14 +33,17 @@ export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
 export const RULES_SAY =
   'First: the first link or code; links come before codes, because a visit comes before the checkout, and otherwise in the order of the export. Last: the last link or code. Explicit: only the owner whom the export names.';
 
-export const RULES = ['credited', 'first', 'last', 'explicit'] as const;
-
 /** Describes a creator with the deal: `mia (deal:D1)`. Returns `no influencer` if the rule credits no owner. */
 function describeWinner({ target, influencerHandle }: RuleWinner): string {
   if (target === null) return 'no influencer';
   return influencerHandle === null || target === `handle:${influencerHandle.toLowerCase()}`
     ? target
     : `${influencerHandle} (${target})`;
+}
+
+/** Formats what a rule would credit to an owner. */
+export function formatRule(sum: RuleSum, rule: (typeof RULES)[number]): string {
+  return formatKnown(sum[rule], sum.currency, sum.withoutAmount[rule]);
 }
 
 /** Describes what each rule would credit to each owner. */
@@ -51,7 +55,7 @@ export function describeRuleSums(
     why: `What each rule would credit. It changes no decision. ${RULES_SAY}`,
     parts: table(sums, [
       column('owner', describeWinner),
-      ...RULES.map((rule) => number(rule, (sum: RuleSum) => formatMoney(sum[rule], sum.currency))),
+      ...RULES.map((rule) => number(rule, (sum: RuleSum) => formatRule(sum, rule))),
     ]),
     ...more,
   });
@@ -77,7 +81,7 @@ export function describeConflicts(
         table(orders, [
           column('day', ({ day }) => day),
           column('order', ({ orderId }) => orderId),
-          number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
+          number('amount', ({ amount, currency }) => formatKnown(amount, currency)),
           column('credited', ({ credited, disposition }) =>
             credited.target === null ? disposition : describeWinner(credited),
           ),
@@ -107,9 +111,7 @@ export function describeRuleChanges(
         column('now', ({ before }) => before),
         column(`by ${rule}`, ({ after }) => after),
         number('orders', ({ orders }) => formatCount(orders)),
-        number('amount', ({ amount, currency, withoutAmount }) =>
-          amount === null ? 'unknown' : formatAtLeast(formatMoney(amount, currency), withoutAmount),
-        ),
+        number('amount', (change) => formatSums([change])),
       ],
     );
   return [

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ConflictingOrder, ConflictKind, RuleSum } from '../../core/money/conflicts.ts';
+import { type ConflictingOrder, type ConflictKind, RULES, type RuleSum } from '../../core/money/conflicts.ts';
 import { type Database, rowOf, rowsOf } from '../../db/statement.ts';
 import { type ColumnKey, hasAll, type Page } from '../wanted-rows.ts';
 
@@ -55,17 +55,14 @@ export function compareRules(
 ) {
   return rowsOf<RuleSum>(db)`
     with sums as materialized (
-      select w.target, c.currency, sum(c.amount) filter (where w.rule = 'credited') as credited,
-        sum(c.amount) filter (where w.rule = 'first') as first,
-        sum(c.amount) filter (where w.rule = 'last') as last,
-        sum(c.amount) filter (where w.rule = 'explicit') as explicit, sum(c.amount) as amount
+      select w.target, c.currency, ${sql.join(RULES.map(creditedBy))}, sum(c.amount) as amount
       from bi.conflicts c
       cross join lateral (values ('credited', c.target), ('first', c.first_target), ('last', c.last_target),
         ('explicit', c.explicit_target))
         as w (rule, target)
       where ${matches(filter)}
       group by w.target, c.currency
-      order by c.currency, w.target is null, sum(c.amount) desc, w.target limit ${limit}::bigint
+      order by c.currency, w.target is null, sum(c.amount) desc nulls last, w.target limit ${limit}::bigint
     ),
     -- Creators are looked up only for the owners that are listed.
     named as (
@@ -78,11 +75,19 @@ export function compareRules(
         where target in (select target from sums)) c
       group by c.target
     )
-    select s.target, n.handle as "influencerHandle", s.currency, coalesce(s.credited, 0)::text as credited,
-      coalesce(s.first, 0)::text as first,
-      coalesce(s.last, 0)::text as last, coalesce(s.explicit, 0)::text as explicit
+    select s.target, n.handle as "influencerHandle", s.currency, s.credited, s.first, s.last, s.explicit,
+      jsonb_build_object(${sql.join(RULES.map((rule) => sql`${sql.lit(rule)}, s.${sql.ref(`${rule}_without`)}`))})
+        as "withoutAmount"
     from sums s left join named n using (target)
-    order by s.currency, s.target is null, s.amount desc, s.target`;
+    order by s.currency, s.target is null, s.amount desc nulls last, s.target`;
+}
+
+/** SQL for what a rule `w` credits of orders `c`, 0 if it credits none, and for how many of them lack an amount. */
+function creditedBy(rule: (typeof RULES)[number]) {
+  const isOf = sql`filter (where w.rule = ${sql.lit(rule)})`;
+  return sql`
+        case when count(*) ${isOf} = 0 then 0 else sum(c.amount) ${isOf} end::text as ${sql.ref(rule)},
+        count(*) ${isOf} - count(c.amount) ${isOf} as ${sql.ref(`${rule}_without`)}`;
 }
 
 /** Only the conditions that are given, so that the view computes only what they need. */

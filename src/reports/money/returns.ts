@@ -219,7 +219,7 @@ export function describeSelfPurchases(
         orders(({ orderId }) => orderId),
         deals(({ dealId }) => dealId),
         creators(({ influencerHandle }) => influencerHandle),
-        number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
+        number('amount', ({ amount, currency }) => formatKnown(amount, currency)),
       ]),
       ...more(hasMore, 'Older ones are in the view bi.self_purchases.'),
     ],

@@ -6,6 +6,7 @@ import {
   formatKnown,
   formatMoney,
   formatNumber,
+  formatSums,
   type Money,
 } from '../../core/money.ts';
 import { sumOrders } from '../../core/order.ts';
@@ -30,7 +31,6 @@ import {
 } from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { formatHeld } from '../held/describe-held-orders.ts';
 import type { listWaitingOrders } from '../list-orders.ts';
 
 /**
@@ -237,7 +237,7 @@ export function describeWaiting({
 }: Awaited<ReturnType<typeof listWaitingOrders>>): readonly Section[] {
   const rest = sumOrders(sums) - orders.length;
   return section('Not credited yet', {
-    note: `${plural(sumOrders(sums), 'order')}, ${formatHeld(sums)}`,
+    note: `${plural(sumOrders(sums), 'order')}, ${formatSums(sums)}`,
     why: 'This statement would have these orders if they were credited. Once they are, the next statement has them.',
     parts: [
       table(orders, [

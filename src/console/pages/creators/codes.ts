@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { CODE_COLUMNS } from '../../../codes/parse-codes.ts';
 import type { LeakedCode } from '../../../core/money/leak.ts';
-import { formatMoney } from '../../../core/money.ts';
+import { formatSums } from '../../../core/money.ts';
 import { foldCode } from '../../../core/text/fold.ts';
 import { DAY_MS } from '../../../core/time/day.ts';
 import { findLeaks } from '../../../money/leaks/find-leaks.ts';
@@ -25,7 +25,6 @@ import { actColumn, actionForm, notOffered } from '../../markup/action-form.ts';
 import { barChart } from '../../markup/bars.ts';
 import { byChoice, byOption, byText, queryForm, readFilter } from '../../markup/filter.ts';
 import {
-  amountList,
   anchor,
   blockList,
   describeKnown,
@@ -82,7 +81,7 @@ async function unowned(filter: CodeFilter, visit: Visit): Promise<Html> {
           : noted(markLookAlikes(code), carriedAs),
       ),
       number('Orders', ({ orders }) => formatCount(orders)),
-      number('Revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
+      number('Revenue', (code) => formatSums([code])),
       column('Last order', ({ lastDay }) => lastDay),
       column('Job', ({ job }) => job),
     ],
@@ -206,11 +205,7 @@ export const assignCodePage = definePage('/codes/assign', async (visit) => {
   const isOpenLeak = leak !== undefined && leak.acknowledged === null;
   // A row of codes.csv takes precedence over what is assigned here.
   const line = owners.find((owner) => owner.line > 0)?.line ?? null;
-  const unownedOrders = sums
-    .map(
-      ({ orders: count, amount, currency }) => `${plural(count, 'order')} (${formatMoney(amount, currency)})`,
-    )
-    .join(', ');
+  const unownedOrders = sums.map((sum) => `${plural(sum.orders, 'order')} (${formatSums([sum])})`).join(', ');
   const isOver = owners.every(({ validTo }) => validTo !== null && validTo <= now);
   const sentences = [
     current !== undefined

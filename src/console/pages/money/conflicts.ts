@@ -1,9 +1,9 @@
-import { CONFLICT_KINDS, type RuleSum, type RuleWinner } from '../../../core/money/conflicts.ts';
-import { formatMoney } from '../../../core/money.ts';
+import { CONFLICT_KINDS, RULES, type RuleSum, type RuleWinner } from '../../../core/money/conflicts.ts';
+import { formatKnown } from '../../../core/money.ts';
 import { column, number } from '../../../render/block.ts';
 import { type Html, html } from '../../../render/html/html.ts';
 import { capital } from '../../../render/text.ts';
-import { CONFLICTS, RULES, RULES_SAY } from '../../../reports/money/conflicts.ts';
+import { CONFLICTS, formatRule, RULES_SAY } from '../../../reports/money/conflicts.ts';
 import { compareRules, findNewestConflict, listConflicts } from '../../../reports/money/list-conflicts.ts';
 import { describeMonths } from '../../../reports/money/returns.ts';
 import { definePage, type Visit } from '../../console-page.ts';
@@ -40,7 +40,7 @@ ${asked.form()}
 <h2>By rule</h2>
 ${table({ rows: sums, about: 'Revenue by rule', visit, none: 'No revenue is in conflict.' }, [
   column('Owner', (sum: RuleSum) => winnerOf(sum, visit)),
-  ...RULES.map((rule) => number(capital(rule), (sum: RuleSum) => formatMoney(sum[rule], sum.currency))),
+  ...RULES.map((rule) => number(capital(rule), (sum: RuleSum) => formatRule(sum, rule))),
 ])}
 <p class="dim">${RULES_SAY}</p>
 <h2>Orders</h2>
@@ -55,7 +55,7 @@ ${pagedTable(
   [
     column('Order', (order) => visit.order(order)),
     column('Day', ({ day }) => day),
-    number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
+    number('Amount', ({ amount, currency }) => formatKnown(amount, currency)),
     column('What disagrees', ({ conflict }) => CONFLICTS[conflict]),
     column('Evidence', ({ evidence, isSameCreator }) =>
       isSameCreator === true ? noted(evidence, 'deals of one creator') : evidence,

@@ -14,7 +14,7 @@ import { type HeldGroup, listHeldGroups } from '../../../reports/held/held-order
 import { sumOtherCurrency } from '../../../reports/money/list-other-currency.ts';
 import { sumUnexplained, type UnexplainedSum } from '../../../reports/money/reconcile-deals.ts';
 import { listStatementMails } from '../../../reports/money/statement-mails.ts';
-import { addUp, countOf, type Found, nounsOf, type ProblemFinder } from './problem-finder.ts';
+import { addUp, countOf, countUnknown, type Found, nounsOf, type ProblemFinder } from './problem-finder.ts';
 
 /** More unclear mails than anybody has: a limit of what is read. */
 const MAX_MAILS = 1_000;
@@ -123,7 +123,7 @@ export const moneyProblems: readonly ProblemFinder[] = [
         const held = sumOrders(groups);
         const sent = groups.reduce((sum, group) => sum + group.sent, 0);
         if (config.jobs[job] === undefined || held + sent === 0) return [];
-        const unknown = groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0);
+        const unknown = countUnknown(groups);
         return [
           {
             job,
@@ -267,12 +267,14 @@ export const moneyProblems: readonly ProblemFinder[] = [
       if (Object.keys(limits).length === 0 && !isWatched) return [];
       const above = (await sumUnownedCodes(db)).filter(
         ({ amount, currency }) =>
-          isWatched || (limits[currency] !== undefined && isMore(amount, limits[currency])),
+          isWatched ||
+          (limits[currency] !== undefined && amount !== null && isMore(amount, limits[currency])),
       );
       return [...Map.groupBy(above, ({ job }) => job)].map(([job, sums]) => ({
         job,
         since: new Date(`${sums.map(({ since }) => since).toSorted()[0]}T00:00:00Z`),
         amounts: addUp(sums),
+        withoutAmount: countUnknown(sums),
         summary: `Orders of job ${job} carry codes without an owner, so no influencer is credited with their revenue.${isWatched ? '' : ' It exceeds notify.unowned_codes_above.'}`,
         command:
           'npx influencer-sync query "select code, currency, sum(amount) from bi.unattributed_revenue group by 1, 2 order by 3 desc"',
@@ -298,7 +300,7 @@ function countDeals(sums: readonly UnexplainedSum[]): number {
 
 /** Says of how many deals the amount is unknown, which the amounts of the notice do not have. */
 function sayUnknown(sums: readonly UnexplainedSum[]): string {
-  const unknown = sums.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0);
+  const unknown = countUnknown(sums);
   if (unknown === 0) return '';
   return unknown === countDeals(sums)
     ? ' It is unknown how much it is.'

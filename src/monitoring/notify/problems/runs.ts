@@ -18,6 +18,7 @@ import { listUnrunSlots, type SlotTrouble } from '../../../reports/runs/list-slo
 import {
   addUp,
   countOf,
+  countUnknown,
   type Found,
   type JobRun,
   type ProblemFinder,
@@ -252,7 +253,9 @@ function attentionTo(
   return foundIn(
     one,
     `Run ${run.runId} of ${job.name} finished, and left work for a person (exit code ${run.exitCode}). ${what}.${belowZero.length === 0 ? '' : ` ${REFUNDS_APART}`}`,
-    belowZero.length === 0 ? {} : { amounts: addUp(belowZero), page: belowZeroPage(job.name) },
+    belowZero.length === 0
+      ? {}
+      : { amounts: addUp(belowZero), withoutAmount: countUnknown(belowZero), page: belowZeroPage(job.name) },
   );
 }
 
