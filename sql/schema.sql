@@ -2247,9 +2247,9 @@ CREATE TABLE reporting.return_months (
     returning_orders bigint NOT NULL,
     unknown_orders bigint NOT NULL,
     repeat_customers bigint NOT NULL,
-    net_30_amount numeric(24,4) NOT NULL,
-    net_90_amount numeric(24,4) NOT NULL,
-    net_365_amount numeric(24,4) NOT NULL,
+    net_30_amount numeric(24,4),
+    net_90_amount numeric(24,4),
+    net_365_amount numeric(24,4),
     last_won_at timestamp with time zone,
     fee_amount numeric(18,4) DEFAULT 0 NOT NULL,
     net_converted numeric DEFAULT 0 NOT NULL,
@@ -2291,7 +2291,7 @@ COMMENT ON COLUMN reporting.return_months.unknown_orders IS 'Orders of which it 
 
 COMMENT ON COLUMN reporting.return_months.repeat_customers IS 'Of new_customers: those who have ordered again since, whatever brought them.';
 
-COMMENT ON COLUMN reporting.return_months.net_30_amount IS 'Net revenue of all orders of new_customers in this currency, in 30 days from the first.';
+COMMENT ON COLUMN reporting.return_months.net_30_amount IS 'Net revenue of all orders of new_customers in this currency, in 30 days from the first. Null: there are none, or the amount of an order is unknown.';
 
 COMMENT ON COLUMN reporting.return_months.net_90_amount IS 'The same, in 90 days.';
 
@@ -2354,7 +2354,7 @@ COMMENT ON COLUMN bi.customer_cohorts.new_customers IS 'Customers whose first kn
 
 COMMENT ON COLUMN bi.customer_cohorts.repeat_customers IS 'Of those: customers who have ordered again, in any currency, with or without a creator.';
 
-COMMENT ON COLUMN bi.customer_cohorts.net_30_amount IS 'Order totals less refunds in the 30 days from each first order, including that order, in currency. Null: the 30 days are not over for all customers.';
+COMMENT ON COLUMN bi.customer_cohorts.net_30_amount IS 'Order totals less refunds in the 30 days from each first order, including that order, in currency. Null: the 30 days are not over for all customers, or the amount of an order is unknown.';
 
 COMMENT ON COLUMN bi.customer_cohorts.net_90_amount IS 'The same, in 90 days.';
 

@@ -10,6 +10,11 @@ alter table reporting.code_days
   alter column amount drop not null,
   add column without_amount bigint not null default 0,
   add constraint unknown_without_any_amount check (without_amount between 0 and orders and (amount is null) = (without_amount = orders));
+alter table reporting.return_months
+  alter column net_30_amount drop not null,
+  alter column net_90_amount drop not null,
+  alter column net_365_amount drop not null;
+comment on column reporting.return_months.net_30_amount is 'Net revenue of all orders of new_customers in this currency, in 30 days from the first. Null: there are none, or the amount of an order is unknown.';
 comment on column reporting.order_dispositions.amount is 'Revenue as sent, or else by the job''s rule, in currency. Null: unknown.';
 comment on column reporting.conflicts.amount is 'Revenue as sent, or else by the job''s rule, in currency. Null: unknown.';
 comment on column reporting.funnel_days.amount is 'Revenue of those whose amount is known, in currency. Null: none is.';

@@ -106,7 +106,7 @@ comment on column bi.customer_cohorts.brand_id is 'Brand, see bi.brands.';
 comment on column bi.customer_cohorts.currency is 'ISO 4217, of the first orders. Orders in other currencies are not added up.';
 comment on column bi.customer_cohorts.new_customers is 'Customers whose first known order was credited to the deal in the month.';
 comment on column bi.customer_cohorts.repeat_customers is 'Of those: customers who have ordered again, in any currency, with or without a creator.';
-comment on column bi.customer_cohorts.net_30_amount is 'Order totals less refunds in the 30 days from each first order, including that order, in currency. Null: the 30 days are not over for all customers.';
+comment on column bi.customer_cohorts.net_30_amount is 'Order totals less refunds in the 30 days from each first order, including that order, in currency. Null: the 30 days are not over for all customers, or the amount of an order is unknown.';
 comment on column bi.customer_cohorts.net_90_amount is 'The same, in 90 days.';
 comment on column bi.customer_cohorts.net_365_amount is 'The same, in 365 days.';
 comment on column bi.customer_cohorts.unknown_orders is 'Orders of the month for which it is unknown whether they won a customer.';

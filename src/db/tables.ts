@@ -5880,17 +5880,17 @@ export interface ReportingReturnMonths {
    */
   month_utc: Timestamp;
   /**
-   * Net revenue of all orders of new_customers in this currency, in 30 days from the first.
+   * Net revenue of all orders of new_customers in this currency, in 30 days from the first. Null: there are none, or the amount of an order is unknown.
    */
-  net_30_amount: Numeric;
+  net_30_amount: Numeric | null;
   /**
    * The same, in 365 days.
    */
-  net_365_amount: Numeric;
+  net_365_amount: Numeric | null;
   /**
    * The same, in 90 days.
    */
-  net_90_amount: Numeric;
+  net_90_amount: Numeric | null;
   /**
    * Revenue net of refunds and cancellations.
    */

@@ -204,15 +204,15 @@ async function addUpReturns(
       from orders n
       cross join lateral (
         select count(*) > 1 as has_repeated,
-          coalesce(sum(p.net) filter (where p.ordered_at < n.ordered_at + interval '30 days'), 0) as net_30,
-          coalesce(sum(p.net) filter (where p.ordered_at < n.ordered_at + interval '90 days'), 0) as net_90,
-          coalesce(sum(p.net) filter (where p.ordered_at < n.ordered_at + interval '365 days'), 0) as net_365
+          ${knownSum(sql`p.net`, sql`p.ordered_at < n.ordered_at + interval '30 days'`)} as net_30,
+          ${knownSum(sql`p.net`, sql`p.ordered_at < n.ordered_at + interval '90 days'`)} as net_90,
+          ${knownSum(sql`p.net`, sql`p.ordered_at < n.ordered_at + interval '365 days'`)} as net_365
         from (
           select ${orderedAt('p')} as ordered_at,
             case
-              when p.currency = n.currency
-                then greatest(coalesce(p.total, p.subtotal, 0) - coalesce(p.refunded, 0), 0)
-              else 0 end as net
+              when p.currency <> n.currency then 0
+              when coalesce(p.total, p.subtotal) is not null
+                then greatest(coalesce(p.total, p.subtotal) - coalesce(p.refunded, 0), 0) end as net
           from intake.orders p
           where p.customer_key = n.customer_key and p.is_current and ${isSealed('p')}
             and not ${isNoOrder('p')}) p) k
@@ -221,7 +221,8 @@ async function addUpReturns(
     won_sums as (
       select deal_id, month_utc, brand_id, currency, count(*) as new_customers,
         count(*) filter (where has_repeated) as repeat_customers,
-        sum(net_30) as net_30, sum(net_90) as net_90, sum(net_365) as net_365, max(ordered_at) as last_won_at
+        ${knownSum(sql`net_30`)} as net_30, ${knownSum(sql`net_90`)} as net_90,
+        ${knownSum(sql`net_365`)} as net_365, max(ordered_at) as last_won_at
       from won group by 1, 2, 3, 4
     )
     insert into reporting.return_months (month_utc, deal_id, brand_id, currency, influencer_handle, orders,
@@ -237,7 +238,7 @@ async function addUpReturns(
       count(*) filter (where o.is_unvalued), coalesce(max(w.new_customers), 0),
       count(*) filter (where o.customer = 'returning'), count(*) filter (where o.customer = 'unknown'),
       coalesce(max(w.repeat_customers), 0),
-      coalesce(max(w.net_30), 0), coalesce(max(w.net_90), 0), coalesce(max(w.net_365), 0), max(w.last_won_at),
+      max(w.net_30), max(w.net_90), max(w.net_365), max(w.last_won_at),
       case
         when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency)
           then coalesce(max(f.fee_amount), 0)
@@ -251,6 +252,11 @@ async function addUpReturns(
     from orders o left join won_sums w using (deal_id, month_utc, brand_id, currency)
     left join reporting.return_fees f using (deal_id, month_utc, currency)
     group by 1, 2, 3, 4`;
+}
+
+/** SQL for the sum of amounts; null if one of them is not known. */
+function knownSum(amount: RawBuilder<unknown>, isOf = sql`true`): RawBuilder<unknown> {
+  return sql`case when bool_and(${amount} is not null) filter (where ${isOf}) then sum(${amount}) filter (where ${isOf}) end`;
 }
 
 /** Adds the other months of deals with tiers or a cap: what changed in one month may change what was earned in another. */

@@ -24,7 +24,7 @@ type Order = {
   readonly at: string;
   /** Null: the export does not say who ordered. */
   readonly customer: number | null;
-  readonly total?: string;
+  readonly total?: string | null;
   readonly currency?: string;
   readonly refunded?: string;
   readonly exclusion?: string;
@@ -174,6 +174,18 @@ describe('a customer is won by an order of a deal', () => {
     expect(await monthsOf(db)).toMatchObject([
       { orders: 2, new: 2, repeated: 1, net: 1099, sent: 1100, net_30: 1111, net_90: 1131, net_365: 1171 },
     ]);
+  });
+
+  it('and from the first of these orders whose amount is unknown, it is unknown what the customer is worth', async () => {
+    const { db, add } = await openShop();
+    const day = (date: string) => ({ at: `${date}T00:00:00Z`, customer: 2 });
+    await add(
+      FIRST,
+      { ...D1, ...day('2025-05-01'), total: '10' },
+      { ...day('2025-05-02'), total: '5' },
+      { ...day('2025-06-15'), total: null },
+    );
+    expect(await monthsOf(db)).toMatchObject([{ new: 1, net_30: 15, net_90: null, net_365: null }]);
   });
 });
 

@@ -64,7 +64,7 @@ export type CustomersWon = {
   readonly repeatCustomers: number;
   /**
    * Net revenue within this many days of the first order. Null until that period is over for all of these
-   * customers.
+   * customers, or if the amount of one of their orders is unknown.
    */
   readonly net30: DecimalText | null;
   readonly net90: DecimalText | null;

@@ -123,10 +123,13 @@ export function explainUnknown(sums: readonly ReturnSum[]): readonly (string | D
 
 type DealName = { readonly dealId: string };
 
-/** Formats the figures of customers won. The revenue of a period is `not over` until it has ended for all of them. */
+/**
+ * Formats the figures of customers won. The revenue of a period is `not known yet` until it has ended for all of them, and
+ * the amounts of their orders are known.
+ */
 export function describeCustomersWon(won: CustomersWon) {
   const worth = (amount: DecimalText | null): string =>
-    amount === null ? 'not over' : formatMoney(amount, won.currency);
+    amount === null ? 'not known yet' : formatMoney(amount, won.currency);
   return {
     newCustomers: `${won.unknownOrders === 0 ? '' : 'at least '}${formatCount(won.newCustomers)}`,
     repeat: formatCount(won.repeatCustomers),
