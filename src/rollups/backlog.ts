@@ -11,7 +11,8 @@ export type Backlog = {
   readonly backfillId: string | null;
   readonly currency: string | null;
   readonly entries: number;
-  readonly amount: string;
+  /** Null, as the currency, for entries without an amount, such as those of clicks. */
+  readonly amount: string | null;
   readonly oldest: Date;
   /** Whether there are more entries than `entries` counts, and more money than `amount`. */
   readonly isPart: boolean;
@@ -53,8 +54,8 @@ type OpenOptions = {
 
 async function readGroups(db: Database, groups: RawBuilder<unknown>): Promise<readonly Backlog[]> {
   return rowsOf<Backlog>(db)`
-    select job, state, backfill_id as "backfillId", currency, entries::float8 as entries, amount, oldest,
-      is_part as "isPart"
+    select job, state, backfill_id as "backfillId", currency, entries::float8 as entries,
+      case when currency is not null then amount end as amount, oldest, is_part as "isPart"
     from (${groups}) g order by 1, 2, 3 nulls first, 4`;
 }
 

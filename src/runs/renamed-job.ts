@@ -130,7 +130,9 @@ export async function describeStranded(
   if (stranded.length === 0) return null;
   const names = [...new Set(stranded.map(({ job }) => job))];
   const entries = stranded.reduce((sum, one) => sum + one.entries, 0);
-  const amounts = formatAmounts(stranded.filter(({ amount }) => /[1-9]/.test(amount)));
+  const amounts = formatAmounts(
+    stranded.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }])),
+  );
   const atLeast = stranded.some(({ isPart }) => isPart) ? 'at least ' : '';
   const money = amounts === '' ? '' : ` (${amounts})`;
   const [noun, whose] = names.length === 1 ? ['job', 'that name'] : ['jobs', 'those names'];

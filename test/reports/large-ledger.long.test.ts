@@ -207,7 +207,7 @@ type StateSum = readonly [
   state: string,
   currency: string | null,
   entries: number,
-  amount: string,
+  amount: string | null,
   oldest: string,
 ];
 

@@ -125,7 +125,7 @@ type FoundDoubts = { readonly doubts: number; readonly count: string; readonly a
 function countDoubts(sums: readonly DoubtSum[]): FoundDoubts {
   const doubts = sums.reduce((sum, group) => sum + group.doubts, 0);
   const amounts = formatAmounts(
-    sums.flatMap(({ amount, currency }) => (currency === null ? [] : [{ amount, currency }])),
+    sums.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }])),
   );
   return {
     doubts,

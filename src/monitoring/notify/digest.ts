@@ -61,7 +61,7 @@ async function summarise(db: Database, yesterday: string): Promise<object> {
       : `${plural(problems.length, 'problem')} open: ${problems.map(({ kind, job }) => `${titleOf(kind)}${job === null ? '' : ` (${job})`}`).join(', ')}.`,
     doubtful === 0
       ? 'Nothing is in doubt.'
-      : `In doubt: ${doubtful.toLocaleString('en')}, ${formatAmounts(doubts)}.`,
+      : `In doubt: ${[doubtful.toLocaleString('en'), formatAmounts(addUp(doubts))].filter(Boolean).join(', ')}.`,
     credited.length === 0
       ? `Nothing was credited for orders of ${yesterday}.`
       : `Credited for orders of ${yesterday} (UTC): ${formatAmounts(credited)}.`,

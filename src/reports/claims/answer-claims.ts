@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type DecimalText, formatMoney } from '../../core/money.ts';
+import { type DecimalText, formatKnown, formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
@@ -380,7 +380,7 @@ async function answerByAmount(claim: Claimed, asking: Asking): Promise<ClaimAnsw
         or exists (select ${DECISIONS} and a.amount = ${claim.amount}::numeric))
     group by 1, 2 order by 1, 2`;
   const found = rows.filter(({ isMeant }) => isMeant);
-  const what = `${formatMoney(claim.amount ?? '0', claim.currency)} on ${claim.day} (${rules.timeZone})`;
+  const what = `${formatKnown(claim.amount, claim.currency)} on ${claim.day} (${rules.timeZone})`;
   const whose = claim.code === null ? 'with a code or link of the creator' : `with the code ${claim.code}`;
   const claimed = new Set(alsoClaimed.map(foldOrderId));
   const same = found.filter(({ orderId }) => claimed.has(foldOrderId(orderId)));

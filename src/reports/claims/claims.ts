@@ -1,4 +1,4 @@
-import { addUp, formatAmounts, formatMoney, type Money } from '../../core/money.ts';
+import { addUp, formatAmounts, formatKnown, formatMoney, type Money } from '../../core/money.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import type { Database } from '../../db/connect.ts';
 import { type ClaimFilter, type KeptClaim, listClaims } from '../../money/claims/keep-claims.ts';
@@ -78,8 +78,7 @@ const KINDS = Object.keys(CLAIM_ANSWERS) as ClaimAnswerKind[];
 
 /** What a claim is about, in a few words: `order 5601`, or `45.00 EUR on 2026-04-10`. */
 export function subjectOf({ orderId, amount, currency, day, code }: KeptClaim): string {
-  const what =
-    orderId === null ? `${formatMoney(amount ?? '0', currency)} on ${day ?? ''}` : `order ${orderId}`;
+  const what = orderId === null ? `${formatKnown(amount, currency)} on ${day ?? ''}` : `order ${orderId}`;
   return code === null ? what : `${what}, code ${code}`;
 }
 

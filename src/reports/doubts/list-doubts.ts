@@ -75,7 +75,8 @@ export type DoubtSum = {
   readonly reason: string;
   readonly currency: string | null;
   readonly doubts: number;
-  readonly amount: string;
+  /** Null for entries without an amount, such as those of clicks. */
+  readonly amount: string | null;
   /** When the oldest of them was sent. */
   readonly since: Date;
 };
@@ -91,7 +92,7 @@ export function sumDoubts(
   { limit = null }: { limit?: number | null } = {},
 ) {
   return rowsOf<DoubtSum>(db)`
-    select reason, currency, count(*)::float8 as doubts, coalesce(sum(amount), 0) as amount,
+    select reason, currency, count(*)::float8 as doubts, sum(amount) as amount,
       min(since) as since
     from (select * from ${doubtsOf(filter, { limit })} doubts limit ${limit}::bigint) counted
     group by 1, 2 order by 3 desc, 1, 2`;

@@ -192,20 +192,25 @@ export function sumUnclaimed(db: Database, { month, dealId }: { month: string; d
     group by 1 having sum(l.amount) <> 0`;
 }
 
-/** The sum of a currency: `at least` if the earnings of some orders are unknown. */
+/** The sum of a currency: `at least` if the earnings of some orders are unknown, and null if all are. */
 export function sumAccruals({ rows }: Accruals) {
-  return [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, own]) => ({
-    currency,
-    amount: sumMoney(own.flatMap(({ amount }) => amount ?? [])),
-    isAtLeast: own.some(({ amount }) => amount === null),
-  }));
+  return [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, own]) => {
+    const known = own.flatMap(({ amount }) => amount ?? []);
+    return {
+      currency,
+      amount: known.length === 0 ? null : sumMoney(known),
+      isAtLeast: known.length < own.length,
+    };
+  });
 }
 
 /** Describes the accruals: a sum of each currency, then by state, month and brand. */
 export function describeAccruals(accruals: Accruals): readonly Block[] {
   const { rows, paidFrom, month } = accruals;
-  const sums = sumAccruals(accruals).map(
-    ({ currency, amount, isAtLeast }) => `${isAtLeast ? 'at least ' : ''}${formatMoney(amount, currency)}`,
+  const sums = sumAccruals(accruals).map(({ currency, amount, isAtLeast }) =>
+    amount === null
+      ? `an unknown amount in ${currency}`
+      : `${isAtLeast ? 'at least ' : ''}${formatMoney(amount, currency)}`,
   );
   return [
     say(

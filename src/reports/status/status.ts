@@ -257,7 +257,7 @@ function describeBacklog({ backlog }: Status): readonly Block[] {
         number('entries', ({ entries, isPart }) => `${formatCount(entries)}${isPart ? '+' : ''}`),
         // Clicks and deals have no amount, and so no currency.
         number('amount', ({ amount, currency, isPart }) =>
-          currency === null ? '' : `${isPart ? 'more than ' : ''}${formatMoney(amount, currency)}`,
+          amount === null ? '' : `${isPart ? 'more than ' : ''}${formatMoney(amount, currency)}`,
         ),
         whole('oldest (UTC)', ({ oldest }) => formatMinute(oldest)),
       ]),
