@@ -279,6 +279,9 @@ const BESIDE_SECONDS = 5;
  * In a sale or a batch of renewals, several orders have one second by chance, and some of these add up. So they are held if
  * some hour of the file has more of them than chance makes groups of three: if `rate` others are placed in each second beside
  * an order, two of them have its own second `rate² / 2` times, and each group is counted from all three.
+ *
+ * One that is held so, and that another file states since, stays held: that file has the others of its second only if they
+ * changed, too.
  */
 async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
   const alike = sql.raw(
@@ -287,6 +290,15 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
       .join(', '),
   );
   const beside = sql`make_interval(secs => ${sql.lit(BESIDE_SECONDS)})`;
+  await execute(trx)`
+    update decided_orders d set ${held('may_be_part')}
+    from intake.attributions k, intake.orders o
+    where k.job = ${job} and k.source = d.source and k.order_id = d.order_id
+      and k.outcome = 'held' and k.reason = 'may_be_part' and o.order_version_id = d.order_version_id
+      and exists (
+        select from intake.orders v
+        where v.source = d.source and v.order_id = d.order_id and v.source_file_id <> o.source_file_id)
+      and ${isOpen(job, 'may_be_part')}`;
   await execute(trx)`
     with timed as materialized (
       select d.source, d.order_id, ${alike}, o.placed_at, count(*) over whole as orders,

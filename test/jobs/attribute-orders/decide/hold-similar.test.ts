@@ -1247,6 +1247,18 @@ describe('orders of one second that add up to another one', () => {
     );
   });
 
+  test('stay held if one of them changes later, in a file without the others', async () => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    await state(context, { 9: { placedAt: '2026-04-10T10:00:26Z', total: '99.00' } });
+    await state(context, { 1: at('60.00'), 2: at('100.00'), 3: at('40.00') });
+    const held = async () => (await decided(context)).filter((one) => one.includes('held'));
+    expect(await held()).toEqual(['1: held may_be_part', '3: held may_be_part']);
+    for (const total of ['59.00', '58.00']) {
+      await state(context, { 1: at(total), 2: at(`1${total}`) });
+      expect(await held()).toEqual(['1: held may_be_part', '3: held may_be_part']);
+    }
+  });
+
   describe('in a sale, or a batch of renewals', () => {
     /** Three orders a second for ten seconds, of three prices, and one group of five that adds up. */
     const sale = Object.fromEntries(
