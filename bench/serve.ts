@@ -12,7 +12,7 @@ import { sql } from 'kysely';
 import { connect } from '../src/db/connect.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type S3Server, startS3Server } from '../test/support/s3-server.ts';
-import { buildProgram } from './built-program.ts';
+import { buildProgram } from '../tools/package/build-program.ts';
 import { DEPLOYED, type Measurement, median, spreadOf } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 import { ORDERS_HEADER, readServeUrl, writeShop } from './shop.ts';
@@ -93,7 +93,7 @@ async function inPlace(
   const s3 = await startS3Server();
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
   writeShop(folder, CONFIG);
-  const program = buildProgram(join(folder, 'installed'));
+  const program = await buildProgram(join(folder, 'installed'));
   const env = {
     ...process.env,
     ...s3.env,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import { buildProgram } from './built-program.ts';
+import { buildProgram } from '../tools/package/build-program.ts';
 import { type Measurement, median, spreadOf } from './measure.ts';
 import { commandLine, hourlyConfig, writeShop } from './shop.ts';
 
@@ -35,7 +35,7 @@ export async function measureStart(times: number): Promise<readonly Measurement[
       API_KEY: 'unused',
     };
     const measured: Measurement[] = [];
-    for (const program of programsIn(folder)) {
+    for (const program of await programsIn(folder)) {
       const help = await timesOf(program.args('--help'), { times, env: {}, gate });
       const runs = await timesOf(program.args('runs'), { times, env, gate });
       measured.push(
@@ -53,8 +53,8 @@ export async function measureStart(times: number): Promise<readonly Measurement[
 }
 
 /** The program as a clone runs it, and as an installed package does. */
-function programsIn(folder: string): readonly Program[] {
-  const start = buildProgram(join(folder, 'installed'));
+async function programsIn(folder: string): Promise<readonly Program[]> {
+  const start = await buildProgram(join(folder, 'installed'));
   return [
     { label: '', args: (command) => commandLine([command]) },
     { label: ' of the built program', args: (command) => [start, command] },

@@ -41,11 +41,16 @@ async function openRecorded(flow: string): Promise<{ shop: Workshop; loaded: () 
   return { shop, loaded: () => packagesOf(readFileSync(modules, 'utf8')) };
 }
 
-/** Names the dependencies of package.json among the modules. */
+/** Names the dependencies of package.json among the modules, also those that the build has joined. */
 function packagesOf(modules: string): readonly string[] {
   const names = modules
     .split('\n')
-    .flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/.exec(url)?.[1] ?? []);
+    .flatMap(
+      (url) =>
+        /\/dist\/joined\/([^/.]+)/.exec(url)?.[1] ??
+        /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/.exec(url)?.[1] ??
+        [],
+    );
   return [...new Set(names)].filter((name) => name in dependencies).sort();
 }
 

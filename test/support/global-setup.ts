@@ -1,5 +1,8 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
+import { packageFile } from '../../src/core/package.ts';
+import { buildProgram } from '../../tools/package/build-program.ts';
 import { describeWaiting } from './absent-server.ts';
 import { makeGuardedFolder } from './guarded-folder.ts';
 import { ServerUnavailable } from './postgres-binaries.ts';
@@ -11,6 +14,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Null if no server can run. */
     databases: SuiteDatabases | null;
+    /** What `node` starts for a process of `influencer-sync`. */
+    program: string;
     /** Parent folder of the tests' folders. It is removed when this process ends, however it ends. */
     suiteFolder: string;
   }
@@ -32,11 +37,18 @@ export default async function setupSuite(project: TestProject): Promise<() => Pr
       ? await prepareDatabases(given ?? own?.url ?? '', given === null ? 'file_copy' : 'wal_log')
       : null;
   const folder = makeGuardedFolder();
+  // The long tests start hundreds of processes: what is built, which users run, loads in half the time of the sources. The other
+  // tests start the sources.
+  const program =
+    project.vite.config.mode === 'long'
+      ? await buildProgram(join(folder.path, 'program'))
+      : fileURLToPath(packageFile('src/start.js'));
   // Everything that tests and their processes leave behind is removed with it.
   process.env.TMPDIR = folder.path;
   // The location that `src/start.js` uses too, so that code started with Node is compiled only once.
   process.env.NODE_COMPILE_CACHE = join(folder.path, 'node-compile-cache');
   project.provide('databases', suite?.databases ?? null);
+  project.provide('program', program);
   project.provide('suiteFolder', folder.path);
   return async () => {
     const waiting = unavailable === null ? null : describeWaiting(folder.path, unavailable.message);

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 
-/** The program that `npx influencer-sync` starts. */
-export const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
+/** The program that `npx influencer-sync` starts: that of the clone, or, for long tests, what is built of it. */
+export const MAIN = inject('program');
 
 export type CliOptions = {
   readonly cwd?: string;

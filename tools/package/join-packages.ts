@@ -9,7 +9,6 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'rolldown';
 
 /**
@@ -23,7 +22,8 @@ import { build, type Plugin } from 'rolldown';
 export async function joinPackages(names: readonly string[], folder: string): Promise<Plugin> {
   const versions = new Map(names.map((name) => [name, readVersionAlone(name)]));
   await build({
-    input: Object.fromEntries(names.map((name) => [name, fileURLToPath(import.meta.resolve(name))])),
+    cwd: import.meta.dirname,
+    input: Object.fromEntries(names.map((name) => [name, name])),
     platform: 'node',
     plugins: [escapeBeyondLatin1()],
     treeshake: false,
