@@ -204,7 +204,8 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
   it('works by keyboard alone', async () => {
     const { shop } = await openConsoleShop();
     const { url } = await startTestConsole(shop);
-    const page = await (await openBrowser()).newPage();
+    const browser = await openBrowser();
+    const page = await browser.newPage();
     await page.goto(`${url}/orders`);
     await page.keyboard.press('j');
     await page.keyboard.press('j');
@@ -238,7 +239,7 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     ).toBe(true);
     await page.getByRole('button', { name: 'Decide about them' }).click();
     await page.getByRole('heading', { level: 1, name: 'Decide about the chosen' }).waitFor();
-    const plain = await (await openBrowser()).newPage({ javaScriptEnabled: false });
+    const plain = await browser.newPage({ javaScriptEnabled: false });
     await plain.goto(`${url}/fix`);
     await plain.getByRole('checkbox').first().check();
     await plain.getByRole('button', { name: 'Decide about the ticked lines' }).click();
