@@ -29,8 +29,9 @@ export default defineConfig(({ mode }) => ({
     // A process of its own for each file would load the packages 213 times: a quarter of the time.
     isolate: false,
     sequence: { sequencer: DocumentsFirst },
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    // A test may start a dozen processes on a busy machine. Campaigns raise the limit (`.ci/campaigns`).
+    testTimeout: mode === 'long' ? 600_000 : 180_000,
+    hookTimeout: mode === 'long' ? 600_000 : 180_000,
     // On two cores: two files at a time would leave a seventh of them unused; long tests wait for leases and timeouts as well. With
     // five of these, some waits of a test are over before what it waits for has its turn.
     maxWorkers: mode === 'long' ? 4 : 3,

@@ -8,9 +8,6 @@ import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { runHere } from '../support/run-here.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
-// The tests start several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
-
 /** Sets variables until the test has finished. */
 function setVariables(variables: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);

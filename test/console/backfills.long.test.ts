@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   backfill,
   countPosted,
@@ -11,9 +11,6 @@ import {
 import type { Workshop } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startTestConsole, textOf } from './console-server.ts';
-
-// One test starts a process that posts.
-vi.setConfig({ testTimeout: 60_000 });
 
 const ORDERS = twoYears(60);
 

@@ -121,7 +121,7 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     // All pages except the one that is a download.
     expect(paths.length).toBeGreaterThanOrEqual(pages.length - 1);
     // Each of more than fifty pages takes two to four seconds.
-  }, 420_000);
+  });
 
   it('keeps what the keyboard reaches above the bar at the bottom of a phone', async () => {
     const { shop } = await openConsoleShop();
@@ -251,7 +251,7 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     expect(done.filter(({ problem }) => problem !== null)).toEqual([]);
     expect(done).toHaveLength(10);
     // It runs the exports of a year first.
-  }, 240_000);
+  });
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(
     'keeps an open page up to date after serve was ended by %s and restarted',

@@ -1,13 +1,10 @@
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { seedRuns } from '../reports/seed.ts';
 import { countStates, openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { type CliProcess, readEvents } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { addDoubts, countDecisions, ended } from './bulk-shop.ts';
-
-// The tests start real processes and wait for a lease to expire.
-vi.setConfig({ testTimeout: 120_000 });
 
 const DOUBTS = 300;
 

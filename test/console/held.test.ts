@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { repeatedRefusals, startTestConsole, textOf } from './console-server.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const FLOW = `
 sources:

@@ -1,10 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startTestConsole, textOf } from './console-server.ts';
-
-// One test starts a process that serves.
-vi.setConfig({ testTimeout: 60_000 });
 
 /**
  * The current minute of UTC. Read as a minute in Kolkata, which is half an hour off UTC, no slot falls into a

@@ -2,13 +2,11 @@ import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
 import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
 import { look, openWorkshop, toCsv } from '../runs/workshop.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const ROLES = readFileSync(new URL('../../sql/roles.sql', import.meta.url), 'utf8');
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { KnownError } from '../../src/core/known-error.ts';
 import { cancelStatements, connect, type Database } from '../../src/db/connect.ts';
 import { inPhase } from '../../src/db/phase.ts';
@@ -9,8 +9,6 @@ import { suiteDatabases } from '../support/absent-server.ts';
 import { findPooler, startPooler } from '../support/pooler.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const POOLER = findPooler();
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { decideHeld, describeDecision } from '../../src/decisions/decide-held.ts';
@@ -9,8 +9,6 @@ import { observeProblems } from '../../src/monitoring/notify/observe-problems.ts
 import { problemFinders } from '../../src/monitoring/notify/problems/index.ts';
 import { digestHeld, listHeldGroups } from '../../src/reports/held/held-orders.ts';
 import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** The layout lists no statuses, so the job does. */
 const flowOf = (source = 'shop', platform = 'shopify') => `

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { useServer } from '../support/absent-server.ts';
@@ -19,8 +19,6 @@ import { startCli } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
 import { makeTestFolder } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 // Roles are global to a server, so use a separate one.
 const server = useServer();

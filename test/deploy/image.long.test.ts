@@ -3,12 +3,9 @@ import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { buildImage, canBuildImage, type Image, runCommand, sizeOf } from '../support/build-image.ts';
-
-// Packages are installed from the registry or from npm's cache, which takes time.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 600_000 });
 
 // Runs only with `npm run test:campaigns -- image`, and takes three minutes.
 const isWanted = process.env.IMAGE !== undefined;

@@ -13,7 +13,7 @@ import {
 import { createServer, type Server } from 'node:net';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { migratedDatabase } from '../support/embedded-database.ts';
 import { findFreePort } from '../support/free-port.ts';
@@ -26,9 +26,6 @@ import { drawDemo } from './draw-demo.ts';
 
 // A reader follows the README, then each page in the order of the index, then the examples: in one copy of the checkout, with one home,
 // and a new shell for each page. So no page may need, use or remove what another one made.
-
-// A block starts many processes, one after the other. On a busy machine each takes seconds.
-vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 /** Files that are not copied: those that a clone would not have, and the packages, which are linked. */

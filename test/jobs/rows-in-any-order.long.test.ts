@@ -3,7 +3,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { decideCreators } from '../../jobs/import-deals/decide-creators.ts';
 import { createCreatorIntake } from '../../jobs/import-deals/flow.ts';
 import { loadConfig } from '../../jobs/index.ts';
@@ -17,8 +17,6 @@ import { openSourceClients } from '../../src/store/source-clients.ts';
 import { useDatabase } from '../intake/story.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { makeTestFolder } from '../support/setup.ts';
-
-vi.setConfig({ testTimeout: 300_000 });
 
 /*
  * Exports of clicks, or lists of creators, arrive in any order and in any number of runs. What is decided in the end is

@@ -1,13 +1,11 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listStatements } from '../../src/money/sum-statement.ts';
 import { startTestConsole, textOf } from '../console/console-server.ts';
 import { CODES, openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { MONEY_LAYOUT } from './money-layout.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const flowOf = ({ revenue = 'total', sources = ['shop'], more = '' } = {}) => `
 sources:

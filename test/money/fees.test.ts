@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startTestConsole, textOf } from '../console/console-server.ts';
 import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const FLOW = `
 sources:

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { keepEarnings } from '../../src/money/kept-earnings.ts';
 import { readStatement } from '../../src/money/read-statement.ts';
@@ -10,8 +10,6 @@ import { setup } from '../support/setup.ts';
 import { rulesOf, termsOf } from '../support/terms.ts';
 import { addedUp, compare, MONTHS, perform, type Step, toTerms } from './earnings-history.ts';
 import { addMany } from './few-orders.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const CURRENCIES = ['EUR', 'JPY'] as const;
 const DEALS = ['D1', 'D2', 'D3', 'D4', null] as const;

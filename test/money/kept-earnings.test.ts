@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { closedTo, findKept, keepEarnings } from '../../src/money/kept-earnings.ts';
@@ -12,8 +12,6 @@ import { setup } from '../support/setup.ts';
 import { rulesOf, termsOf } from '../support/terms.ts';
 import { countBlocked, waitFor } from '../support/wait-for.ts';
 import { addedUp, compare, type History, MONTHS, perform, type Step, toTerms } from './earnings-history.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 it('a month with nothing to accrue has a row, so that the month before it is not the last', async () => {
   const { db } = await setup();

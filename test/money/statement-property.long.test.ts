@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { closeStatement, verifyStatements } from '../../src/money/close-statement.ts';
@@ -10,9 +10,6 @@ import { beginRun } from '../../src/ops/run-record.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';
 import { termsOf, rulesOf as withRules } from '../support/terms.ts';
-
-// Some histories close dozens of statements.
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Minor units of each currency: cents of euros, whole yen, thousandths of dinars. */
 const DIGITS = { EUR: 2, JPY: 0, KWD: 3 } as const;

@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { sumMoney } from '../../src/core/money.ts';
 import { openWorkshop } from '../runs/workshop.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { CODES, MARGIN, makeSyntheticYear, RATES, YEAR } from './synthetic-year.ts';
-
-// A campaign runs many years, each with more orders.
-vi.setConfig({ testTimeout: 300_000 });
 
 const FLOW = `
 customers: {hash_key: "test-only-0123456789abcdef0123456789abcdef"}

@@ -1,11 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { CODES, LATER_CODE, openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { MONEY_LAYOUT } from './money-layout.ts';
-
-vi.setConfig({ testTimeout: 300_000 });
 
 const YEAR = 2025;
 const WINDOW_DAYS = 14;

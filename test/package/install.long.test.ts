@@ -12,10 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-
-// Packages come from the registry or from npm's cache.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 const ROOT = new URL('../../', import.meta.url).pathname;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customerHasher, tombstoneHasher } from '../../src/intake/customers/map/customer-hash.ts';
 import { acquireLease } from '../../src/ops/lease.ts';
 import { blockWrites, isAnyoneBlocked } from '../jobs/attribute-orders/backfill/history.ts';
@@ -9,8 +9,6 @@ import { leasesAreOver } from '../runs/workshop.ts';
 import { startCli } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { FOLDED, findEverywhere, OTHERS, openPrivacyShop, PERSON, type PrivacyShop } from './story.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const DIGESTS = ['4819', '4820'].map((brandId) => customerHasher(HASH_KEY, brandId)(FOLDED));
 const TOMBSTONE = tombstoneHasher(HASH_KEY)(FOLDED);

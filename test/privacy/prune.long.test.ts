@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { blockWrites, isAnyoneBlocked } from '../jobs/attribute-orders/backfill/history.ts';
 import { deliver, openReceiver, orderEvent } from '../ledger/receiver/deliver.ts';
 import { openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const RETENTION = `retention: {order_versions: 30, rejected_rows: 30, webhook_events: 30, run_activity: 30, notices: 30}\n`;
 const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status';

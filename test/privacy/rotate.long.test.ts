@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { HASH_KEY, manyEmails } from '../jobs/identify-customers/story.ts';
 import { leasesAreOver } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openPrivacyShop } from './story.ts';
-
-vi.setConfig({ testTimeout: 300_000 });
 
 const CUSTOMERS = 30_000;
 

@@ -1,11 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { HASH_KEY, manyEmails } from '../jobs/identify-customers/story.ts';
 import { openPrivacyShop, type PrivacyShop } from './story.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const NEW_KEY = 'ffffffffffffffff0123456789abcdef';
 

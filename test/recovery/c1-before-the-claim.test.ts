@@ -9,4 +9,4 @@ it('continues from ready: a run killed before it claims an entry leaves the entr
   const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   expect(comparison.accepted).toBeGreaterThan(20 - 6);
-}, 60_000);
+});

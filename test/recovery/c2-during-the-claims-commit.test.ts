@@ -20,7 +20,7 @@ it('continues from ready: a run killed before its claim reaches the database has
   const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 10);
   expect(comparison.doubts).toBe(0);
-}, 60_000);
+});
 
 it('continues from sending: a run killed before it learns of its committed claim has sent nothing, and the next run posts the orders', async () => {
   const scene = await setScene(10);
@@ -44,7 +44,7 @@ it('continues from sending: a run killed before it learns of its committed claim
   const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 10);
   expect(comparison).toMatchObject({ doubts: 0, accepted: 10 });
-}, 60_000);
+});
 
 it('a run whose connection is cut at the commit of a claim reads the claim back and sends each order once', async () => {
   const scene = await setScene(10);
@@ -68,4 +68,4 @@ it('a run whose connection is cut at the commit of a claim reads the claim back 
   const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 10);
   expect(comparison.accepted).toBe(10);
-}, 60_000);
+});

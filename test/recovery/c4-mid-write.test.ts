@@ -9,4 +9,4 @@ it('continues from sending: an order whose request was cut off by a kill is in d
   const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   expect(comparison.doubts).toBeGreaterThan(0);
-}, 60_000);
+});

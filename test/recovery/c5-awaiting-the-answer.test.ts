@@ -14,4 +14,4 @@ it('continues from sending: orders in flight at a kill are in doubt, even if the
   const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   expect(comparison.doubts - comparison.falseDoubts).toBeGreaterThan(0);
-}, 60_000);
+});

@@ -9,4 +9,4 @@ it('continues from sending: an order whose answer was read but not recorded befo
   const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   expect(comparison.doubts - comparison.falseDoubts).toBeGreaterThan(0);
-}, 60_000);
+});

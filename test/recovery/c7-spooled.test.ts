@@ -15,4 +15,4 @@ it('continues from the spool: the next run records an answer that was spooled be
     .where('applied', '=', true)
     .execute();
   expect(spooled.length).toBeGreaterThan(0);
-}, 60_000);
+});

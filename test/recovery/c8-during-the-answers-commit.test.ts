@@ -28,7 +28,7 @@ it('continues from accepted: an answer committed before a kill stays recorded, a
   expect(recorded.length).toBeGreaterThan(0);
   await scene.continuePosting();
   expectGuarantees(await scene.compareWithSandbox(), 20);
-}, 60_000);
+});
 
 it('a run whose connection is cut at the commit of an answer spools the answer and leaves nothing in doubt', async () => {
   const scene = await setScene(6);
@@ -53,4 +53,4 @@ it('a run whose connection is cut at the commit of an answer spools the answer a
   const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 6);
   expect(comparison.doubts).toBe(0);
-}, 60_000);
+});

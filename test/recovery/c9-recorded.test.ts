@@ -20,4 +20,4 @@ it('continues from accepted: an order whose answer was recorded before a kill is
     .where('entry_id', '=', first.entry_id)
     .execute();
   expect(attempts).toHaveLength(1);
-}, 60_000);
+});

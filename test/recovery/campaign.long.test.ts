@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { seededRandom } from '../../src/sandbox/random-id.ts';
 import {
   countStates,
@@ -28,8 +28,6 @@ import { waitFor } from '../support/wait-for.ts';
  */
 const ROUNDS = Number(process.env.CONTINUITY_ROUNDS ?? 1);
 const SEED = Number(process.env.CONTINUITY_SEED ?? 1);
-
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
 /** Orders in each file. */
 const ORDERS = 24;

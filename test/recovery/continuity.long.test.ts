@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
 import {
   countRows,
@@ -27,9 +27,6 @@ import { findFreePort } from '../support/free-port.ts';
 import { runStatement, urlOf } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { backUp, loseClaims, makeTablesAnew, openReplaceable, useEmbedded } from './lost-databases.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 240_000 });
 
 const REFERRAL = 'new_influencer_referral';
 

@@ -1,15 +1,12 @@
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { countStates, look, manyRows, repeated, toCsv, type Workshop } from '../runs/workshop.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { backUp, loseClaims, openReplaceable, useEmbedded } from './lost-databases.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 240_000 });
 
 /** Simulates a new container: its data folder is empty. */
 function replaceContainer(shop: Workshop): void {

@@ -1,11 +1,8 @@
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { manyRows, openWorkshop, repeated, toCsv } from '../runs/workshop.ts';
 import { layEmbeddedDatabase } from '../support/embedded-database.ts';
-
-// Each command starts an embedded database.
-vi.setConfig({ testTimeout: 240_000 });
 
 /** A deployment with an embedded ledger that has posted two orders. */
 async function openEmbedded() {

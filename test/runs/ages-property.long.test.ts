@@ -3,7 +3,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { decideOrders } from '../../jobs/attribute-orders/decide/decide-orders.ts';
 import { prepareEntries } from '../../jobs/attribute-orders/decide/prepare-entries.ts';
 import { attributeOrders } from '../../jobs/attribute-orders/index.ts';
@@ -18,8 +18,6 @@ import { openSourceClients } from '../../src/store/source-clients.ts';
 import { useDatabase } from '../intake/story.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { makeTestFolder } from '../support/setup.ts';
-
-vi.setConfig({ testTimeout: 600_000 });
 
 /*
  * A shop of a few orders exports them once a month. Each order changes its state from month to month, and often back, so

@@ -1,10 +1,8 @@
 import { readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { openWorkshop, type Row, toCsv, type Workshop } from './workshop.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const TIME = new Date('2026-11-16T00:00:00Z');
 

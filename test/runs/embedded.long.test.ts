@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { manyRows, openWorkshop, readRun, repeated, toCsv } from './workshop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 describe('the embedded database', () => {
   it('needs no server: runs and other commands share its state', async () => {
@@ -74,7 +71,7 @@ describe('the embedded database', () => {
     expect(counts?.in_doubt).toBeLessThanOrEqual(kills * 6);
     expect(counts).toMatchObject({ ready: 0, rejected: 0, held: 0 });
     expect(repeated(await shop.posted())).toEqual([]);
-  }, 120_000);
+  });
 
   it('reports why its folder cannot be created', async () => {
     const shop = await openWorkshop({ embedded: true });

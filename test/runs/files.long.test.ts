@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startRawServer } from '../service/raw-server.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { HEADER, manyRows, openWorkshop, readRun, repeated, toCsv, type Workshop } from './workshop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const BUCKET = 'acme-exports';
 
@@ -308,7 +305,7 @@ describe('exports in S3', () => {
       counts: { files: 1, orders: objects, organic: objects - 1, entries: { accepted: 1 } },
     });
     expect(gets()).toBe(objects + 1);
-  }, 180_000);
+  });
 
   it('are held for now when replaced during a read, and the next run reads them whole', async () => {
     const { shop, s3 } = await openS3Workshop();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../src/sandbox/random-id.ts';
 import {
   countStates,
@@ -11,9 +11,6 @@ import {
   repeated,
   toCsv,
 } from './workshop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 describe('a run that is killed', () => {
   it('at eight random times loses and repeats nothing, and leaves doubts only for requests in flight', async () => {
@@ -60,5 +57,5 @@ describe('a run that is killed', () => {
       shop.db,
     );
     expect(runs.map(({ status }) => status)).not.toContain('running');
-  }, 180_000);
+  });
 });

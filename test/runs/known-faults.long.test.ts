@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { findPooler, startPooler } from '../support/pooler.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -18,9 +18,6 @@ import {
   toCsv,
   type Workshop,
 } from './workshop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const POOLER = findPooler();
 

@@ -1,11 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { findEntry } from '../../src/reports/doubts/list-doubts.ts';
 import { openWorkshop, type Workshop } from './workshop.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const GENERIC = readFileSync(new URL('../../config/layouts/generic.yaml', import.meta.url), 'utf8');
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeTestFolder, setup } from '../support/setup.ts';
 import {
   CODES,
@@ -16,9 +16,6 @@ import {
   toCsv,
   type Workshop,
 } from './workshop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const MIXED = toCsv([
   ...manyRows(30),

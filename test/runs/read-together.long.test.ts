@@ -1,12 +1,9 @@
 import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { startS3Server } from '../support/s3-server.ts';
 import { HEADER, manyRows, openWorkshop, toCsv, type Workshop } from './workshop.ts';
-
-// Each test runs several commands, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const FIRST_DAY_MS = Date.parse('2026-04-01T06:00:00Z');
 const HOUR_MS = 3_600_000;

@@ -1,12 +1,10 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readOpenBacklog } from '../../src/rollups/backlog.ts';
 import { setup } from '../support/setup.ts';
 import { openWorkshop, toCsv, type Workshop } from './workshop.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 type Job = { readonly name?: string; readonly sources?: readonly string[] };
 

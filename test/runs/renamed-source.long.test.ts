@@ -1,11 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { sumRefused } from '../../src/reports/doubts/list-doubts.ts';
 import { CODES, openWorkshop, toCsv, type Workshop } from './workshop.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const flowOf = (source: string) => `
 sources:

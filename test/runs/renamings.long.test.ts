@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { waitFor } from '../support/wait-for.ts';
 import { startWorkers } from './workers/spread-shop.ts';
 import {
@@ -14,8 +14,6 @@ import {
   toCsv,
   type Workshop,
 } from './workshop.ts';
-
-vi.setConfig({ testTimeout: 240_000 });
 
 const GENERIC = fileURLToPath(new URL('../../config/layouts/generic.yaml', import.meta.url));
 

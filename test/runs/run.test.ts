@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startTestConsole, textOf } from '../console/console-server.ts';
 import {
   CODES,
@@ -13,9 +13,6 @@ import {
   toCsv,
   trueCents,
 } from './workshop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** One order for each outcome, and a row that is rejected. */
 const MIXED = toCsv([

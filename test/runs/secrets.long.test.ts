@@ -2,14 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadCodes } from '../../src/codes/load-codes.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { CliResult } from '../support/run-cli.ts';
 import { countStates, openWorkshop, readRun, type Workshop } from './workshop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** The test searches for each of these in everything that is printed or stored. */
 const ADDRESS_PARTS = ['planted.person', 'planted%2eperson'];

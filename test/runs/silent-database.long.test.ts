@@ -1,12 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { countStates, manyRows, openWorkshop, readRun, repeated, toCsv, type Workshop } from './workshop.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Opens a shop whose database is reached through a proxy that can stop responding. */
 async function openRemoteShop(): Promise<{ readonly shop: Workshop; readonly proxy: DatabaseProxy }> {

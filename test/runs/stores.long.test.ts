@@ -1,11 +1,8 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { manyRows, openWorkshop, repeated, toCsv, type Workshop } from './workshop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const BUCKET = 'acme-exports';
 const OBJECTS = 45;

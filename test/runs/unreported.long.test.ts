@@ -1,10 +1,8 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { manyRows, openWorkshop, readRun, toCsv } from './workshop.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const API = 'lease_seconds: 2\ntimeout_seconds: 1';
 

@@ -143,4 +143,4 @@ test('any requests of two accounts yield the same answers and state as each acco
   );
   // Refused requests alone would prove nothing.
   expect(done).toBeGreaterThan(SEQUENCES);
-}, 120_000);
+});

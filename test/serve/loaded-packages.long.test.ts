@@ -1,12 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { openWorkshop, type Workshop } from '../runs/workshop.ts';
 import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-// Each test starts a process, and the machine may be busy.
-vi.setConfig({ testTimeout: 120_000 });
 
 const FLOW = `
 serve: {port: 0}

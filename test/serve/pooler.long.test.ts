@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { countStates, manyRows, openWorkshop, repeated, toCsv } from '../runs/workshop.ts';
 import { answersQueries } from '../support/answers-queries.ts';
 import { findPooler, startPooler } from '../support/pooler.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const POOLER = findPooler();
 

@@ -2,14 +2,11 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { countStates, manyRows, openWorkshop, repeated, toCsv, type Workshop } from '../runs/workshop.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Half an hour away from any slot, so that none is due while a test runs. */
 const MINUTE = (new Date().getUTCMinutes() + 30) % 60;

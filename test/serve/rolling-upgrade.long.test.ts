@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { BASELINE } from '../../src/db/baseline.ts';
 import { connect } from '../../src/db/connect.ts';
 import { dropBoth, openSpreadShop } from '../runs/workers/spread-shop.ts';
@@ -21,9 +21,6 @@ import { type CliProcess, startCli } from '../support/run-cli.ts';
 import { makeTestFolder } from '../support/setup.ts';
 import { runStatement, urlOf } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-// The tests start a dozen processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 300_000 });
 
 /** api.concurrency is 4, and half as many more entries may be claimed. */
 const IN_FLIGHT_AT_MOST = 6;

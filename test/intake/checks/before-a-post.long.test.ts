@@ -1,12 +1,9 @@
 import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openWorkshop, type Workshop } from '../../runs/workshop.ts';
 import { reducedExport } from '../../support/reduced-export.ts';
-
-// Each test reads several weeks of files.
-vi.setConfig({ testTimeout: 120_000 });
 
 const DAY_MS = 86_400_000;
 /** A Thursday. */

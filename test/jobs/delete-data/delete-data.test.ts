@@ -1,11 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { acquireLease, releaseLeases } from '../../../src/ops/lease.ts';
 import { openCustomers, queuedAt, toCustomers } from '../identify-customers/story.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const DELETING = `
   deletion: {kind: delete-data, source: requests}

@@ -1,11 +1,8 @@
 import { mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readEvents } from '../../support/run-cli.ts';
 import { openCustomers, queuedAt } from './story.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const SHOPIFY = [
   'Customer ID,First Name,Email,Accepts Email Marketing,Total Spent,Total Orders,Tax Exempt',

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { readEvents, runCli } from '../../support/run-cli.ts';
 import { type CustomersShop, openCustomers, queuedAt } from './story.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const HEADER = 'consent,email';
 

@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { readEvents } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { startFakeService } from './fake-service.ts';
 import { type CustomersShop, countCustomers, manyEmails, openCustomers, toCustomers } from './story.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 /** A short lease, so that the next process need not wait long for the lease of a killed one to expire. */
 const API = 'lease_seconds: 2\ntimeout_seconds: 1.5\nconcurrency: 4';

@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startFakeService } from './fake-service.ts';
 import { countCustomers, manyEmails, openCustomers, toCustomers } from './story.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const MIA = {
   is_influencer: true,

@@ -1,11 +1,8 @@
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { grownSince, readRun, tableSizes } from '../../runs/workshop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { countCustomers, manyEmails, openCustomers, toCustomers } from './story.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 /**
  * More than fit into one statement. If all rows of the first statement were new, the plan assumes that the

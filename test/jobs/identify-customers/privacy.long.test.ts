@@ -3,15 +3,13 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { pgDump } from '@electric-sql/pglite-tools/pg_dump';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/connect.ts';
 import { readRun } from '../../runs/workshop.ts';
 import { layEmbeddedDatabase } from '../../support/embedded-database.ts';
 import type { CliResult } from '../../support/run-cli.ts';
 import { type FakeServiceOptions, startFakeService } from './fake-service.ts';
 import { openCustomers } from './story.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Occurs in every address, name and phone number of the exports here, and nowhere else. */
 const PRIVATE = /findme/i;

@@ -1,12 +1,9 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readEvents, runCli } from '../../support/run-cli.ts';
 import { startFakeService } from './fake-service.ts';
 import { countCustomers, manyEmails, openCustomers, queuedAt, toCustomers } from './story.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 describe('a run of identify-customers', () => {
   it('submits each customer once, accounts for every row, and submits no one in a second run', async () => {

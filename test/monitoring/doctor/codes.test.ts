@@ -1,15 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openConfig } from '../../../src/cli/open/open-config.ts';
 import type { Finding } from '../../../src/core/finding.ts';
 import { KnownError, type Problem } from '../../../src/core/known-error.ts';
 import { CODES, openWorkshop, toCsv, type Workshop } from '../../runs/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';
 import { makeTestFolder } from '../../support/setup.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 120_000 });
 
 const FLOW = `
 sources:

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { loadConfig } from '../../../jobs/index.ts';
 import type { Finding } from '../../../src/core/finding.ts';
 import { connect, type Database } from '../../../src/db/connect.ts';
@@ -10,8 +10,6 @@ import { startServer } from '../../support/absent-server.ts';
 import { findPooler, startPooler } from '../../support/pooler.ts';
 import { setup } from '../../support/setup.ts';
 import { waitFor } from '../../support/wait-for.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const POOLER = findPooler();
 

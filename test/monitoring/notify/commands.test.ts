@@ -1,11 +1,9 @@
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startTestConsole, textOf } from '../../console/console-server.ts';
 import { readEvents } from '../../support/run-cli.ts';
 import { openDrill } from './drill.ts';
 import { SECRET } from './receivers.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Two channels that post to the same receiver. */
 const TWO = `notify:

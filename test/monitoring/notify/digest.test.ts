@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { makeDigest } from '../../../src/monitoring/notify/digest.ts';
 import { sendNotices } from '../../../src/monitoring/notify/send-notices.ts';
 import { manyRows, toCsv } from '../../runs/workshop.ts';
 import { openDrill } from './drill.ts';
 import { startReceiver, webhookTo } from './receivers.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 it('the digest is created once a day after its time and lists open problems, doubts and unowned codes', async () => {
   const { shop } = await openDrill({ notify: '' });

@@ -1,11 +1,8 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { manyRows, toCsv } from '../../runs/workshop.ts';
 import { goBack, openDrill } from './drill.ts';
-
-// Each test starts several runs, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const REFERRAL = 'new_influencer_referral';
 

@@ -20,7 +20,6 @@ import { JOB, lookIn, NOTIFY, openDrill, provokeEach, reconfigure } from './dril
 import { SECRET, startReceiver } from './receivers.ts';
 
 // Killed, hanging and late runs need processes and are tested in serve.long.test.ts.
-vi.setConfig({ testTimeout: 180_000 });
 
 const REFERRAL = 'new_influencer_referral';
 const DAY_MS = 86_400_000;

@@ -16,8 +16,6 @@ import { openDrill } from './drill.ts';
 import { SECRET, startReceiver } from './receivers.ts';
 import { startMailServer } from './smtp-receiver.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
-
 const ADDRESS = 'jane.doe@customer.example';
 const PASSWORD = 'mail-password-7';
 const ROUTING_KEY = 'routing-key-of-thirty-two-chars!';

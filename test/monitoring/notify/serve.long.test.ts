@@ -1,13 +1,10 @@
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { leasesAreOver, manyRows, toCsv } from '../../runs/workshop.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import type { CliProcess } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type Drill, JOB, openDrill } from './drill.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Minute of the schedule, half an hour from now, so that no slot comes due while a test runs. */
 const MINUTE = (new Date().getUTCMinutes() + 30) % 60;

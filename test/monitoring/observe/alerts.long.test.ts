@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { readRules } from '../../deploy/alerts.ts';
 import { evaluate, readSamples, type Sample } from '../../deploy/promql.ts';
 import { manyRows, toCsv, type Workshop } from '../../runs/workshop.ts';
@@ -7,9 +7,6 @@ import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import type { CliProcess } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { goBack, JOB, openDrill } from '../notify/drill.ts';
-
-// Each test starts several runs and a process that serves, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const REFERRAL = 'new_influencer_referral';
 

@@ -1,13 +1,10 @@
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { manyRows, openWorkshop, toCsv, type Workshop } from '../../runs/workshop.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { readEvents } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { attributeOf, type SentSpan, startCollector } from './collector.ts';
-
-// Each test starts one or two processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const ADDRESS = 'jane.doe@customer.example';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   backfill,
   countPosted,
@@ -27,9 +27,6 @@ import {
   SPREAD_API,
   startWorkers,
 } from './spread-shop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const ORDERS = twoYears(500);
 const WHOLE = credited(ORDERS).length;

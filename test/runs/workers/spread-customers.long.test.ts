@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type FakeService,
   type Reply,
@@ -15,9 +15,6 @@ import {
 import { waitFor } from '../../support/wait-for.ts';
 import { leasesAreOver, readRun } from '../workshop.ts';
 import { CONCURRENCY, countEnds, poison, SPREAD_API, startWorkers } from './spread-shop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const BATCH = 5;
 /** Enough batches for several shares. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { knowDeals, rowsOf } from '../../mirror/story.ts';
 import { dealRecord, type StubService, startStubService } from '../../mirror/stub-service.ts';
 import { type CliProcess, readEvents, startCli } from '../../support/run-cli.ts';
@@ -10,9 +10,6 @@ import { runHere } from '../../support/run-here.ts';
 import { type Stage, setup } from '../../support/setup.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { countEnds, poison, startWorkers } from './spread-shop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const DEALS = 400;
 /** Largest share: a quarter of the deals, because two workers take two shares each. */

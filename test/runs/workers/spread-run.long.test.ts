@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UNIT_LEASE_SECONDS } from '../../../src/runs/workers/work-queue.ts';
 import type { CliProcess } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -25,9 +25,6 @@ import {
   startWorkers,
   TWO_SOURCES,
 } from './spread-shop.ts';
-
-// Each test starts several processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 describe('a run whose work is spread over workers', () => {
   it('posts each order once with correct sums, and leaves nothing for a second run', async () => {

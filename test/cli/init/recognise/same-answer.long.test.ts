@@ -1,11 +1,9 @@
 import { cpSync, mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { STARTER_REVENUE } from '../../../../jobs/attribute-orders/settings.ts';
 import { openWorkshop } from '../../../runs/workshop.ts';
 import { answerOf, eventsOf, outcomeOf } from './look.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const GENERIC = 'order_id,status,currency,order_revenue,refunded_amount,discount_code,placed_at,cancelled';
 const PARTS = 'Sale,State,Cur,Part,Code,Sold at';

@@ -1,11 +1,9 @@
 import { cpSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { STARTER_REVENUE } from '../../../../jobs/attribute-orders/settings.ts';
 import { openWorkshop } from '../../../runs/workshop.ts';
 import { answerOf, eventsOf, outcomeOf } from './look.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const HEADER =
   'Name,Financial Status,Currency,Total,Subtotal,Refunded Amount,Discount Code,Created at,Cancelled at,Id,Notes,Payment Method,Source';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { seededRandom } from '../../../../src/sandbox/random-id.ts';
 import { startWorker } from '../../../runs/workers/spread-shop.ts';
 import { repeated, type Workshop } from '../../../runs/workshop.ts';
@@ -42,8 +42,6 @@ const YEARS = ['2023', '2024'];
 const SHARE = ['--rate', '60', '--concurrency', String(CONCURRENCY)];
 const QUIET = { LOG_LEVEL: 'silent' };
 const WORKERS = 2;
-
-vi.setConfig({ testTimeout: 300_000 });
 
 type Stage = {
   readonly shop: Workshop;
