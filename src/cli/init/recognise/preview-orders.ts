@@ -477,10 +477,11 @@ function sumUp(
   const named = judged.filter(({ outcome }) => outcome === 'credited' || outcome === 'held');
   const byCode = Map.groupBy(
     // A code that an order has in two spellings counts once, as it is spelled first.
-    named.flatMap((one) => {
-      const codes = new Map(one.order.codes.toReversed().map((code) => [foldCode(code), code]));
-      return [...codes.values()].map((code) => ({ ...one, code }));
-    }),
+    named.flatMap((one) =>
+      [...Map.groupBy(one.order.codes, foldCode).values()].flatMap(([code]) =>
+        code === undefined ? [] : { ...one, code },
+      ),
+    ),
     ({ code }) => foldCode(code),
   );
   return {
