@@ -35,15 +35,13 @@ export type PostgresServer = {
 /**
  * Uses the same durability as production (fsync and synchronous_commit on); the other settings are tuned for
  * many short tests. A server that has run for a while reuses its WAL files, but a new one would first fill
- * each with zeros. Whole pages in the WAL help only if the machine stops while it writes one. Each database that a
- * test creates or drops causes checkpoints, after which every page that changes would be written whole again.
+ * each with zeros.
  */
 const SETTINGS = {
   max_connections: '200',
   shared_buffers: '256MB',
   max_wal_size: '4GB',
   wal_init_zero: 'off',
-  full_page_writes: 'off',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
 };
