@@ -530,28 +530,31 @@ export async function beginPartitionStep(trx: Transaction<DB>, partition: Partit
 /** Keeps the current sums of some days in a temporary table, before they are recalculated. */
 async function noteDealsBefore(trx: Transaction<DB>, deals: RawBuilder<unknown>): Promise<void> {
   await execute(trx)`
-    create temporary table if not exists deal_days_before (target text, currency text, orders bigint,
-      amount numeric)
+    create temporary table if not exists deal_days_before (target text, currency text, influencer_handle text,
+      orders bigint, amount numeric)
       on commit drop`;
   await execute(trx)`truncate pg_temp.deal_days_before`;
   await execute(trx)`
-    insert into pg_temp.deal_days_before (target, currency, orders, amount)
-    select target, currency, accepted_orders, accepted_amount from ${deals} where accepted_orders > 0`;
+    insert into pg_temp.deal_days_before (target, currency, influencer_handle, orders, amount)
+    select target, currency, influencer_handle, accepted_orders, accepted_amount
+    from ${deals} where accepted_orders > 0`;
 }
 
-/** Adds the differences between the sums that `noteDealsBefore` has kept and the current ones. */
+/** Adds the differences between the sums that `noteDealsBefore` has kept and the current ones, and a handle that is new. */
 async function addToDealTotals(trx: Transaction<DB>, deals: RawBuilder<unknown>): Promise<void> {
   await execute(trx)`
     insert into reporting.deal_totals as t (target, currency, deal_id, influencer_handle, orders, amount)
     select target, currency, max(deal_id), max(influencer_handle), sum(orders), sum(amount)
     from (
-      select target, currency, deal_id, influencer_handle, accepted_orders as orders,
+      select target, currency, deal_id, influencer_handle, null as handle_before, accepted_orders as orders,
         accepted_amount as amount
       from ${deals} where accepted_orders > 0
       union all
-      select target, currency, null, null, -orders, -amount from pg_temp.deal_days_before
+      select target, currency, null, null, influencer_handle, -orders, -amount from pg_temp.deal_days_before
     ) d
-    group by target, currency having sum(orders) <> 0 or sum(amount) <> 0 order by target, currency
+    group by target, currency
+    having sum(orders) <> 0 or sum(amount) <> 0 or max(influencer_handle) is distinct from max(handle_before)
+    order by target, currency
     on conflict (target, currency) do update set orders = t.orders + excluded.orders,
     amount = t.amount + excluded.amount,
       deal_id = coalesce(excluded.deal_id, t.deal_id),
