@@ -25,9 +25,10 @@ comment on column reporting.code_days.without_amount is 'How many of these order
 -- A refresh compares only orders that are open or were decided since. The next run adds up the days of the others anew.
 with unknown as (
   update reporting.order_dispositions s set amount = null
-  from intake.attributions a
-  where a.job = s.job and a.source = s.source and a.order_id = s.order_id and a.amount is null
-    and s.entry_id is null
+  where s.entry_id is null
+    and not exists (
+      select from intake.attributions a
+      where a.job = s.job and a.source = s.source and a.order_id = s.order_id and a.amount is not null)
   returning s.day_utc, s.job, s.source, s.order_id
 ), disputed as (
   update reporting.conflicts k set amount = null
@@ -35,4 +36,8 @@ with unknown as (
   where k.job = u.job and k.source = u.source and k.order_id = u.order_id
 )
 insert into reporting.changed_days (day_utc) select distinct day_utc from unknown
+on conflict do nothing;
+
+-- The next run also computes anew what customers are worth: an order of theirs may have counted as 0, credited or not.
+insert into reporting.changed_deals (deal_id, month_utc) select distinct deal_id, month_utc from reporting.return_months
 on conflict do nothing;
