@@ -277,7 +277,7 @@ export const moneyProblems: readonly ProblemFinder[] = [
         withoutAmount: countUnknown(sums),
         summary: `Orders of job ${job} carry codes without an owner, so no influencer is credited with their revenue.${isWatched ? '' : ' It exceeds notify.unowned_codes_above.'}`,
         command:
-          'npx influencer-sync query "select code, currency, sum(amount) from bi.unattributed_revenue group by 1, 2 order by 3 desc"',
+          'npx influencer-sync query "select code, currency, sum(amount), sum(unvalued_orders) as unvalued_orders from bi.unattributed_revenue group by 1, 2 order by 3 desc nulls last"',
         page: '/codes',
       }));
     },
