@@ -8,11 +8,12 @@ with named as (
         case when e.deal_id is null then e.body::json ->> 'influencer_handle' end,
         case when a.target = coalesce('deal:' || e.deal_id, 'collab:' || e.collab_id, a.target)
           then a.influencer_handle end,
-        (select w.influencer_handle from reporting.deal_owners w where w.deal_id = e.deal_id),
+        w.influencer_handle,
         e.body::json ->> 'influencer_handle') as influencer_handle
     from reporting.order_dispositions o
     join ledger.entries e on e.entry_id = o.entry_id
     left join intake.attributions a on a.job = o.job and a.source = o.source and a.order_id = o.order_id
+    left join reporting.deal_owners w on w.deal_id = e.deal_id
     where o.influencer_handle is null
   ) n
   where s.job = n.job and s.source = n.source and s.order_id = n.order_id and n.influencer_handle is not null
