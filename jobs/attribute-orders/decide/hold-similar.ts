@@ -280,8 +280,8 @@ const BESIDE_SECONDS = 5;
  * some hour of the file has more of them than chance makes groups of three: if `rate` others are placed in each second beside
  * an order, two of them have its own second `rate² / 2` times, and each group is counted from all three.
  *
- * One that is held so, and that another file states since, stays held: that file has the others of its second only if they
- * changed, too.
+ * A file may have one of them alone: the parts are paid, or change, one by one. Then the whole one is held if a part counts
+ * already, and a part if the whole one does. What is held so, and stated by another file since, stays held.
  */
 async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
   const alike = sql.raw(
@@ -299,6 +299,39 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
         select from intake.orders v
         where v.source = d.source and v.order_id = d.order_id and v.source_file_id <> o.source_file_id)
       and ${isOpen(job, 'may_be_part')}`;
+  await execute(trx)`
+    with late as materialized (
+      select d.source, d.order_id, o.source_file_id, o.placed_at, o.currency, o.codes_folded, o.customer_key_no,
+        o.customer_key, ${statedAmount('o')} as amount
+      from decided_orders d join intake.orders o on o.order_version_id = d.order_version_id
+      where extract(second from o.placed_at) <> 0 and ${isOpen(job, 'may_be_part')}
+    ),
+    beside as (
+      select w.source, w.order_id, w.amount, x.source_file_id <> w.source_file_id as is_elsewhere,
+        ${statedAmount('x')} as other, max(${statedAmount('x')}) over (partition by w.source, w.order_id) as largest,
+        (n.outcome = 'attributed' and ${statedAmount('x')} > w.amount) is true or exists (
+          select from intake.attributions a left join ledger.entries e on e.entry_id = a.entry_id
+          where a.job = ${job} and a.source = x.source and a.order_id = x.order_id
+            and a.outcome = 'attributed' and (n.order_id is null or not ${neverSent})) as is_credited
+      from late w
+      join intake.orders x on x.source = w.source and x.placed_at = w.placed_at and x.order_id <> w.order_id
+        and row(x.currency, x.codes_folded, x.customer_key_no, x.customer_key)
+          is not distinct from row(w.currency, w.codes_folded, w.customer_key_no, w.customer_key)
+      left join decided_orders n on n.source = x.source and n.order_id = x.order_id
+      where coalesce(x.placed_at, x.paid_at, x.first_seen_at)
+          between (select min(placed_at) from late) and (select max(placed_at) from late)
+        and x.is_current
+    )
+    update decided_orders d set ${held('may_be_part')}
+    from (
+      select source, order_id
+      from beside
+      group by source, order_id, amount
+      having count(*) > 1 and bool_or(is_elsewhere) and amount + sum(other) = 2 * greatest(amount, max(other))
+        -- Parts beside parts are no whole order.
+        and bool_or(is_credited and greatest(other, amount) = greatest(largest, amount))
+    ) t
+    where t.source = d.source and t.order_id = d.order_id and t.source in ${toldApart('late')}`;
   await execute(trx)`
     with timed as materialized (
       select d.source, d.order_id, ${alike}, o.placed_at, count(*) over whole as orders,

@@ -1259,6 +1259,54 @@ describe('orders of one second that add up to another one', () => {
     }
   });
 
+  test.each<[string, readonly Readonly<Record<string, Given>>[], readonly string[]]>([
+    ['the whole one, then its parts', [{ 2: at('100.00') }, { 1: at('60.00') }, { 3: at('40.00') }], ['3']],
+    ['the parts, then the whole one', [{ 1: at('60.00'), 3: at('40.00') }, { 2: at('100.00') }], ['2']],
+    [
+      'the whole one, while its parts are not paid, then these',
+      [
+        { 1: at('60.00', { exclusion: 'unpaid' }), 2: at('100.00'), 3: at('40.00', { exclusion: 'unpaid' }) },
+        { 1: at('60.00') },
+        { 3: at('40.00') },
+      ],
+      ['1', '3'],
+    ],
+    [
+      'the parts, while the whole one is not paid, then this',
+      [{ 1: at('60.00'), 2: at('100.00', { exclusion: 'unpaid' }), 3: at('40.00') }, { 2: at('100.00') }],
+      ['2'],
+    ],
+    ['a part, then the rest', [{ 1: at('60.00') }, { 2: at('100.00'), 3: at('40.00') }], ['2', '3']],
+    ['orders that do not add up', [{ 1: at('60.00') }, { 2: at('100.00') }, { 3: at('41.00') }], []],
+    [
+      'with another code',
+      [{ 2: at('100.00') }, { 1: at('60.00') }, { 3: at('40.00', { codes: ['NOOR'] }) }],
+      [],
+    ],
+  ])('are held if files state, and count, one after the other: %s', async (_, files, expected) => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    await state(context, { 9: { placedAt: '2026-04-10T10:00:26Z', total: '99.00' } });
+    for (const file of files) await state(context, file);
+    expect((await decided(context)).filter((one) => one.includes('held'))).toEqual(
+      expected.map((id) => `${id}: held may_be_part`),
+    );
+  });
+
+  test('leave the whole one credited if one run reads their files, or decides about all again', async () => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    const parts = { 1: '60.00', 2: '100.00', 3: '40.00' };
+    await state(context, { 9: { placedAt: '2026-04-10T10:00:26Z', total: '99.00' } });
+    for (const [id, total] of Object.entries(parts))
+      await context.read({ orders: [order(id, { codes: ['MIRA'], ...at(total) })] });
+    for (const codes of [RULES.codes, `${RULES.codes}\nNEW,,new,D3,,,`]) {
+      await context.attribute({ codes });
+      expect((await decided(context)).filter((one) => one.includes('held'))).toEqual([
+        '1: held may_be_part',
+        '3: held may_be_part',
+      ]);
+    }
+  });
+
   describe('in a sale, or a batch of renewals', () => {
     /** Three orders a second for ten seconds, of three prices, and one group of five that adds up. */
     const sale = Object.fromEntries(
