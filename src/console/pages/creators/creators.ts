@@ -270,7 +270,9 @@ function statementTable(
     const before = statements[index - 1];
     return { ...one, isFirst: before?.month !== one.month || before.dealId !== one.dealId };
   });
-  return foldedTable(
+  const isClosable = ({ closedAt, month }: CreatorStatement) => closedAt === null && month <= last;
+  const closable = new Set(statements.filter(isClosable).map(({ month }) => month));
+  return html`${foldedTable(
     {
       rows,
       about: 'Statements',
@@ -284,7 +286,7 @@ function statementTable(
       column('Deal', ({ dealId }) => (dealId === '' ? 'unknown' : visit.deal(dealId))),
       column('State', ({ closedAt, month }) =>
         closedAt === null
-          ? month <= last
+          ? closable.has(month)
             ? 'can be closed'
             : 'open: orders can still be returned'
           : html`closed ${visit.instant(closedAt)}`,
@@ -303,5 +305,6 @@ function statementTable(
         isFirst ? pdfLink(visit, { ...of, creator: isFormer ? handle : null }) : null,
       ),
     ],
-  );
+  )}
+${closable.size < 2 ? null : html`<p class="dim">The document of a month also has what is open of earlier months, and closing it closes them, too.</p>`}`;
 }
