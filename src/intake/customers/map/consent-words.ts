@@ -242,11 +242,23 @@ export const CONSENT_LISTS: readonly string[] = [
     BARE_REFUSAL,
     LEFT_ALONE,
     DENIED,
-  ].map(String),
-  ...[CONSENT_HEADER, IN_USE_HEADER, IN_USE, TAGS_HEADER, STATUS_HEADER, OF_TIME, SINCE, DATED_ITSELF].map(
-    String,
-  ),
+    CONSENT_HEADER,
+    IN_USE_HEADER,
+    IN_USE,
+    TAGS_HEADER,
+    STATUS_HEADER,
+    OF_TIME,
+    SINCE,
+    DATED_ITSELF,
+  ].map(textOf),
 ];
+
+/** A pattern as in the sources: the built program has escapes for characters beyond Latin-1 (tools/package). */
+function textOf(pattern: RegExp): string {
+  return String(pattern).replace(/\\u([0-9a-f]{4})/g, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}
 
 /** No word and no header that matters is longer. */
 const MAX_CHARS = 80;
