@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { packageFile } from '../../src/core/package.ts';
-import { buildProgram } from '../../tools/package/build-program.ts';
 import { describeWaiting } from './absent-server.ts';
 import { makeGuardedFolder } from './guarded-folder.ts';
 import { ServerUnavailable } from './postgres-binaries.ts';
@@ -41,7 +40,9 @@ export default async function setupSuite(project: TestProject): Promise<() => Pr
   // tests start the sources.
   const program =
     project.vite.config.mode === 'long'
-      ? await buildProgram(join(folder.path, 'program'))
+      ? await (await import('../../tools/package/build-program.ts')).buildProgram(
+          join(folder.path, 'program'),
+        )
       : fileURLToPath(packageFile('src/start.js'));
   // Everything that tests and their processes leave behind is removed with it.
   process.env.TMPDIR = folder.path;
