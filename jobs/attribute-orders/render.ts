@@ -164,7 +164,7 @@ export function creditBars({ credits, creditsTotal }: OrderDetails): Bars {
       { title: 'new', align: 'right' },
       { title: 'orders', align: 'right' },
       { title: 'credited so far', align: 'right' },
-      ...(knowsEarnings ? [{ title: 'commission so far', align: 'right' } as const] : []),
+      ...(knowsEarnings ? [{ title: 'commission', align: 'right' } as const] : []),
     ],
     rows: credits.map((credit) => {
       const { influencer, currency, orders, ordersSoFar, amountSoFar, earnedSoFar, earnedAtLeast, share } =
