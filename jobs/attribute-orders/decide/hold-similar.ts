@@ -33,6 +33,7 @@ export async function holdSimilarIds(trx: Transaction<DB>, rules: AttributionRul
 export async function holdSimilarOrders(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await holdRenumbered(trx, rules);
   await holdSubOrders(trx, rules);
+  await holdLateParts(trx, rules);
   if (!rules.isBrandShared) return;
   await holdNamed(trx, rules);
   const sources = rules.sources.filter(({ ownOrders }) => !ownOrders);
@@ -273,23 +274,66 @@ async function holdRenumbered(trx: Transaction<DB>, { job, sources }: Attributio
 /** Seconds before and after an order in which others show how many share one by chance: a batch of renewals is short. */
 const BESIDE_SECONDS = 5;
 
+/** What orders of one second have in common that may be parts of one, besides their file or source. */
+const OF_PARTS = ['currency', 'codes_folded', 'customer_key_no', 'customer_key'];
+
+const columnsOf = (order: string, columns: readonly string[]) =>
+  sql.join(columns.map((column) => sql.ref(`${order}.${column}`)));
+
+/** SQL for columns about the second of order `o`, whose orders are the window `whole`: their parts and those `alike` beside them. */
+const aboutSecond = (alike: RawBuilder<unknown>) => sql`
+        count(*) over whole as orders, sum(${statedAmount('o')}) over whole as all_parts,
+        max(${statedAmount('o')}) over whole as largest,
+        row_number() over (whole order by ${statedAmount('o')} desc, o.order_version_id) as place,
+        (count(*) over (partition by ${alike} order by o.placed_at
+          range between ${sql.lit(`${BESIDE_SECONDS} s`)}::interval preceding
+            and ${sql.lit(`${BESIDE_SECONDS} s`)}::interval following) - count(*) over whole)
+          / ${sql.lit(2 * BESIDE_SECONDS)}.0 as rate`;
+
+/**
+ * SQL that is true if more orders of an hour add up to another one of their second than chance makes groups of three: if
+ * `rate` others are placed in each second beside an order, two of them have its own second `rate² / 2` times, and each group
+ * is counted from all three.
+ */
+const exceedsChance = sql`
+        count(*) filter (where orders > 2 and place = 1 and all_parts = 2 * largest) > sum(power(rate, 2)) / 6`;
+
 /**
  * Orders of one second that add up to another one of that second: a marketplace splits an order by seller, and exports the
  * whole one beside its parts. An order of one seller has one part, so a file may have each order twice. The largest one stays.
  * In a sale or a batch of renewals, several orders have one second by chance, and some of these add up. So they are held if
- * some hour of the file has more of them than chance makes groups of three: if `rate` others are placed in each second beside
- * an order, two of them have its own second `rate² / 2` times, and each group is counted from all three.
- *
- * A file may have one of them alone: the parts are paid, or change, one by one. Then the whole one is held if a part counts
- * already, and a part if the whole one does. What is held so, and stated by another file since, stays held.
+ * some hour of the file has more of them than chance makes.
  */
 async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
-  const alike = sql.raw(
-    ['source_file_id', 'currency', 'codes_folded', 'customer_key_no', 'customer_key']
-      .map((column) => `o.${column}`)
-      .join(', '),
-  );
-  const beside = sql`make_interval(secs => ${sql.lit(BESIDE_SECONDS)})`;
+  const alike = columnsOf('o', ['source_file_id', ...OF_PARTS]);
+  await execute(trx)`
+    with timed as materialized (
+      select d.source, d.order_id, ${alike}, o.placed_at, ${aboutSecond(alike)},
+        count(*) over (partition by ${alike}, o.placed_at, ${statedAmount('o')}) as alike
+      from decided_orders d join intake.orders o on o.order_version_id = d.order_version_id
+      where d.outcome = 'attributed' and extract(second from o.placed_at) <> 0
+      window whole as (partition by ${alike}, o.placed_at)
+    ),
+    doubled as (
+      select source_file_id from timed group by source_file_id having bool_and(alike = 2) and count(*) >= 4
+    ),
+    split as (
+      select o.source_file_id from timed o group by ${alike}, date_trunc('hour', o.placed_at) having ${exceedsChance}
+    )
+    update decided_orders d set ${held('may_be_part')}
+    from timed t
+    where t.source = d.source and t.order_id = d.order_id and ${isOpen(job, 'may_be_part')} and t.source in ${toldApart('timed')} and (
+      (t.orders > 2 and t.place > 1 and t.all_parts = 2 * t.largest
+        and t.source_file_id in (select source_file_id from split))
+      or (t.place % 2 = 0 and t.source_file_id in (select source_file_id from doubled)))`;
+}
+
+/**
+ * The same of orders that several files state: the parts are paid, or change, one by one. The whole one is held if a part
+ * counts already, and a part if the whole one does, unless chance explains their hour. What is held as a part, and stated by
+ * another file since, stays held.
+ */
+async function holdLateParts(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
   await execute(trx)`
     update decided_orders d set ${held('may_be_part')}
     from intake.attributions k, intake.orders o
@@ -299,68 +343,51 @@ async function holdSubOrders(trx: Transaction<DB>, { job }: AttributionRules): P
         select from intake.orders v
         where v.source = d.source and v.order_id = d.order_id and v.source_file_id <> o.source_file_id)
       and ${isOpen(job, 'may_be_part')}`;
+  const alike = ['source', ...OF_PARTS];
   await execute(trx)`
     with late as materialized (
-      select d.source, d.order_id, o.source_file_id, o.placed_at, o.currency, o.codes_folded, o.customer_key_no,
-        o.customer_key, ${statedAmount('o')} as amount
+      select ${columnsOf('o', alike)}, o.order_id, o.source_file_id, o.placed_at, ${statedAmount('o')} as amount
       from decided_orders d join intake.orders o on o.order_version_id = d.order_version_id
       where extract(second from o.placed_at) <> 0 and ${isOpen(job, 'may_be_part')}
     ),
     beside as (
-      select w.source, w.order_id, w.amount, x.source_file_id <> w.source_file_id as is_elsewhere,
-        ${statedAmount('x')} as other, max(${statedAmount('x')}) over (partition by w.source, w.order_id) as largest,
+      select w.*, x.source_file_id <> w.source_file_id as is_elsewhere, ${statedAmount('x')} as other,
+        max(${statedAmount('x')}) over (partition by w.source, w.order_id) as largest,
         (n.outcome = 'attributed' and ${statedAmount('x')} > w.amount) is true or exists (
           select from intake.attributions a left join ledger.entries e on e.entry_id = a.entry_id
           where a.job = ${job} and a.source = x.source and a.order_id = x.order_id
             and a.outcome = 'attributed' and (n.order_id is null or not ${neverSent})) as is_credited
       from late w
       join intake.orders x on x.source = w.source and x.placed_at = w.placed_at and x.order_id <> w.order_id
-        and row(x.currency, x.codes_folded, x.customer_key_no, x.customer_key)
-          is not distinct from row(w.currency, w.codes_folded, w.customer_key_no, w.customer_key)
+        and row(${columnsOf('x', OF_PARTS)}) is not distinct from row(${columnsOf('w', OF_PARTS)})
       left join decided_orders n on n.source = x.source and n.order_id = x.order_id
       where coalesce(x.placed_at, x.paid_at, x.first_seen_at)
           between (select min(placed_at) from late) and (select max(placed_at) from late)
         and x.is_current
-    )
-    update decided_orders d set ${held('may_be_part')}
-    from (
-      select source, order_id
-      from beside
-      group by source, order_id, amount
+    ),
+    found as materialized (
+      select w.order_id, w.placed_at, ${columnsOf('w', alike)}
+      from beside w
+      group by w.order_id, w.placed_at, w.amount, ${columnsOf('w', alike)}
       having count(*) > 1 and bool_or(is_elsewhere) and amount + sum(other) = 2 * greatest(amount, max(other))
         -- Parts beside parts are no whole order.
         and bool_or(is_credited and greatest(other, amount) = greatest(largest, amount))
-    ) t
-    where t.source = d.source and t.order_id = d.order_id and t.source in ${toldApart('late')}`;
-  await execute(trx)`
-    with timed as materialized (
-      select d.source, d.order_id, ${alike}, o.placed_at, count(*) over whole as orders,
-        sum(${statedAmount('o')}) over whole as all_parts, max(${statedAmount('o')}) over whole as largest,
-        row_number() over (whole order by ${statedAmount('o')} desc, o.order_version_id) as place,
-        count(*) over (partition by ${alike}, o.placed_at, ${statedAmount('o')}) as alike,
-        (count(*) over (partition by ${alike} order by o.placed_at
-          range between ${beside} preceding and ${beside} following) - count(*) over whole)
-          / ${sql.lit(2 * BESIDE_SECONDS)}.0 as rate
-      from decided_orders d join intake.orders o on o.order_version_id = d.order_version_id
-      where d.outcome = 'attributed' and extract(second from o.placed_at) <> 0
-      window whole as (partition by ${alike}, o.placed_at)
     ),
-    doubled as (
-      select source_file_id from timed group by source_file_id having bool_and(alike = 2) and count(*) >= 4
+    timed as (
+      select ${columnsOf('o', alike)}, h.hour, ${aboutSecond(columnsOf('o', alike))}
+      from (select distinct source, date_trunc('hour', placed_at) as hour from found) h
+      join intake.orders o on o.source = h.source and date_trunc('hour', o.placed_at) = h.hour
+        and coalesce(o.placed_at, o.paid_at, o.first_seen_at) between h.hour and h.hour + interval '1 hour'
+      where o.is_current and extract(second from o.placed_at) <> 0
+      window whole as (partition by ${columnsOf('o', alike)}, o.placed_at)
     ),
     split as (
-      select o.source_file_id
-      from timed o
-      group by ${alike}, date_trunc('hour', o.placed_at)
-      having count(*) filter (where orders > 2 and place = 1 and all_parts = 2 * largest)
-        > sum(power(rate, 2)) / 6
+      select ${columnsOf('o', alike)}, hour from timed o group by ${columnsOf('o', alike)}, hour having ${exceedsChance}
     )
     update decided_orders d set ${held('may_be_part')}
-    from timed t
-    where t.source = d.source and t.order_id = d.order_id and ${isOpen(job, 'may_be_part')} and t.source in ${toldApart('timed')} and (
-      (t.orders > 2 and t.place > 1 and t.all_parts = 2 * t.largest
-        and t.source_file_id in (select source_file_id from split))
-      or (t.place % 2 = 0 and t.source_file_id in (select source_file_id from doubled)))`;
+    from found t join split p on p.hour = date_trunc('hour', t.placed_at)
+      and row(${columnsOf('p', alike)}) is not distinct from row(${columnsOf('t', alike)})
+    where t.source = d.source and t.order_id = d.order_id and t.source in ${toldApart('found')}`;
 }
 
 /**

@@ -1327,6 +1327,18 @@ describe('orders of one second that add up to another one', () => {
     };
     const split = { 5: at('60.00'), 6: at('100.00'), 7: at('40.00') };
 
+    test('are credited if one of them is paid later', async () => {
+      const { context } = await openJob(newBrand(), 'shopify');
+      await state(context, {
+        ...sale,
+        ...group,
+        1: ofSale('60.00'),
+        s13: { ...group.s13, exclusion: 'unpaid' },
+      });
+      await state(context, { s13: group.s13 });
+      expect((await decided(context)).filter((one) => one.includes('held'))).toEqual([]);
+    });
+
     test.each<[string, Readonly<Record<string, Given>>, readonly string[]]>([
       ['are credited', {}, []],
       [
