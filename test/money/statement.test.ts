@@ -213,7 +213,7 @@ describe('a statement', () => {
     const page = readFileSync(join(shop.folder, 'run.html'), 'utf8')
       .replace(/<[^>]*>/g, ' ')
       .replace(/\s+/g, ' ');
-    expect(page).toContain('Earned so far');
+    expect(page).toContain('Commission');
     expect(page).toMatch(/mia\.test 2 2 133\.33 EUR 13\.33 EUR/);
     expect(page).toMatch(/ben\.test 1 1 80\.00 EUR unknown/);
   });
