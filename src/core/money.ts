@@ -78,10 +78,12 @@ export type KnownSum = {
 /** Formats what orders come to, by currency: `unknown`, or `at least` as much, if the amount of some is not known. */
 export function formatSums(sums: readonly KnownSum[]): string {
   const known = sums.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }]));
-  return formatAtLeast(
-    formatAmounts(known),
-    sums.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
-  );
+  return formatAtLeast(formatAmounts(known), countUnknown(sums));
+}
+
+/** Number of orders of these sums whose amount is not known. */
+export function countUnknown(sums: readonly { readonly withoutAmount?: number | undefined }[]): number {
+  return sums.reduce((sum, { withoutAmount = 0 }) => sum + withoutAmount, 0);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describeConsent } from '../../core/customer.ts';
 import { BELOW_ZERO, heldReason, REFUNDS_APART } from '../../core/held/held-order.ts';
-import { formatAmounts, formatAtLeast, formatMoney } from '../../core/money.ts';
+import { countUnknown, formatAmounts, formatAtLeast, formatMoney } from '../../core/money.ts';
 import { sumOrders } from '../../core/order.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
@@ -177,7 +177,7 @@ function heldLines(groups: OrdersPreview['heldOrders']): Lines {
     `  Held, until better data or your decision settles it: ${countAndSum(
       all,
       groups.flatMap(({ revenue }) => revenue),
-      groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
+      countUnknown(groups),
     )}.`,
     groups.slice(0, WORDS_SHOWN).map((group, at) => {
       const { what, fix } = heldReason(group.reason, group.status);

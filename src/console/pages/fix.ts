@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatAmounts, formatAtLeast } from '../../core/money.ts';
+import { countUnknown, formatAmounts, formatAtLeast } from '../../core/money.ts';
 import type { Amount } from '../../core/notify/notice.ts';
 import { sumOrders } from '../../core/order.ts';
 import { fileName } from '../../core/text/file-name.ts';
@@ -135,7 +135,7 @@ function keyOf(href: string): string {
 function moneyOf(groups: readonly Group<unknown>[]): string {
   return formatAtLeast(
     formatAmounts(groups.flatMap(({ amounts }) => amounts)),
-    groups.reduce((sum, { withoutAmount = 0 }) => sum + withoutAmount, 0),
+    countUnknown(groups),
     0,
     'amount',
   );
@@ -195,7 +195,7 @@ function merged<Of>(groups: readonly Group<Of>[]): Groups<Of> {
       ...first,
       count: all.reduce((sum, { count }) => sum + count, 0),
       amounts: all.flatMap(({ amounts }) => amounts),
-      withoutAmount: all.reduce((sum, { withoutAmount = 0 }) => sum + withoutAmount, 0),
+      withoutAmount: countUnknown(all),
       since: all
         .map(({ since }) => since)
         .reduce((one, other) => (one === null || other === null ? null : one < other ? one : other)),
@@ -377,7 +377,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
             what: `${markLookAlikes(code)} has no owner: ${plural(orders, 'order')}, the last of ${days.at(-1)}`,
             count: 1,
             amounts: uses.flatMap(({ amount, currency }) => money(amount, currency)),
-            withoutAmount: uses.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
+            withoutAmount: countUnknown(uses),
             since: days[0] ?? null,
             href,
             of: code,

@@ -1,4 +1,4 @@
-import { isMore } from '../../../core/money.ts';
+import { countUnknown, isMore } from '../../../core/money.ts';
 import { sumOrders } from '../../../core/order.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { plural } from '../../../core/text/plural.ts';
@@ -14,7 +14,7 @@ import { type HeldGroup, listHeldGroups } from '../../../reports/held/held-order
 import { sumOtherCurrency } from '../../../reports/money/list-other-currency.ts';
 import { sumUnexplained, type UnexplainedSum } from '../../../reports/money/reconcile-deals.ts';
 import { listStatementMails } from '../../../reports/money/statement-mails.ts';
-import { addUp, countOf, countUnknown, type Found, nounsOf, type ProblemFinder } from './problem-finder.ts';
+import { addUp, countOf, type Found, nounsOf, type ProblemFinder } from './problem-finder.ts';
 
 /** More unclear mails than anybody has: a limit of what is read. */
 const MAX_MAILS = 1_000;

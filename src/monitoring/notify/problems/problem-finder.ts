@@ -85,11 +85,6 @@ export function addUp(
     .map(([currency, list]) => ({ currency, amount: toExact(sumMoney(list.map(({ amount }) => amount))) }));
 }
 
-/** Number of orders of these sums whose amount is not known. */
-export function countUnknown(sums: readonly { readonly withoutAmount: number }[]): number {
-  return sums.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0);
-}
-
 /** Shortens four decimals to two: `20.0000` → `20.00`. Drops only zeros. */
 function toExact(amount: string): string {
   if (amount.endsWith('00')) return amount.slice(0, -2);

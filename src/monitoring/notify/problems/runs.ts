@@ -1,6 +1,7 @@
 import { backfillRunName } from '../../../core/backfill.ts';
 import { EXIT } from '../../../core/exit-code.ts';
 import { REFUNDS_APART } from '../../../core/held/held-order.ts';
+import { countUnknown } from '../../../core/money.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { PROCESS_GONE } from '../../../ops/run-record.ts';
 import { sumRefused } from '../../../reports/doubts/list-doubts.ts';
@@ -18,7 +19,6 @@ import { listUnrunSlots, type SlotTrouble } from '../../../reports/runs/list-slo
 import {
   addUp,
   countOf,
-  countUnknown,
   type Found,
   type JobRun,
   type ProblemFinder,
